@@ -1,0 +1,1 @@
+"""Adapters to trainers; they translate and hold no task logic."""

@@ -1,0 +1,1 @@
+"""Running, summarising and showing benchmarks."""

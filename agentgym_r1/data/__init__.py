@@ -1,0 +1,1 @@
+"""Loaders of the published data sets and generators of the embedded worlds."""

@@ -1,0 +1,1 @@
+"""Seeded generators of tasks in the format of the published sets."""

@@ -1,0 +1,1 @@
+"""The environments, one package or module each."""

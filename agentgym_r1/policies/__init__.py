@@ -1,0 +1,1 @@
+"""Policies that play the environments, and the engines behind them."""

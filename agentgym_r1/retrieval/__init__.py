@@ -1,0 +1,1 @@
+"""Retrievers: BM25, Lucene, dense, hybrid, remote and in-memory."""
