@@ -23,7 +23,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answered: ``text`` for the policy, ``ok`` false for a failed call, ``data`` for the environment only."""
+    """What a tool answered: ``text`` for the policy, ``ok`` for success, ``data`` for the environment only."""
 
     text: str
     ok: bool = True
