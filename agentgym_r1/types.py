@@ -97,6 +97,10 @@ class TaskSet(Protocol):
         """Return the task at ``index``; raise IndexError outside 0..len-1."""
         ...
 
+    def ids(self) -> Sequence[str]:
+        """Return all task ids in order, without loading the tasks."""
+        ...
+
     def index_of(self, task_id: str) -> int:
         """Return the position of a task id; raise ConfigError naming the split when it is not there."""
         ...

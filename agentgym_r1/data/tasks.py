@@ -33,6 +33,10 @@ class ListTasks:
             raise IndexError(f"{self.name}/{self.split} has tasks 0 to {len(self._tasks) - 1}, got {index}")
         return self._tasks[index]
 
+    def ids(self) -> tuple[str, ...]:
+        """Return all task ids in order."""
+        return tuple(self._index)
+
     def index_of(self, task_id: str) -> int:
         """Return the position of ``task_id``."""
         if task_id not in self._index:
