@@ -71,5 +71,5 @@ def unknown_name(kind: str, got: str, known: Iterable[str]) -> ConfigError:
     """Return the error for a name that is not among ``known``, with the closest match when there is one."""
     names = sorted(known)
     close = difflib.get_close_matches(got, names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     return ConfigError(f"unknown {kind} {got!r}{hint} Known: {', '.join(names)}")

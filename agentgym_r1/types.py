@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Literal, Protocol
 
@@ -244,7 +244,7 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def panel_hash(tasks: Sequence[Task]) -> str:
+def panel_hash(tasks: Iterable[Task]) -> str:
     """Return the hash of a frozen panel: of the sorted list of (task id, task digest).
 
     It depends on nothing but the tasks, so two machines that print the same hash evaluate the same tasks.
