@@ -1,0 +1,226 @@
+"""Install a published data set: from its official URLs, or from a folder that holds its files."""
+
+import errno
+import importlib.metadata
+import shutil
+import uuid
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from agentgym_r1.corpus import open_corpus, write_corpus
+from agentgym_r1.data import gsm8k, hotpotqa, musique, twowiki
+from agentgym_r1.data.arrow_tasks import ArrowTasks, TaskWriter
+from agentgym_r1.data.catalogue import CATALOGUE, DataSet, data_set
+from agentgym_r1.data.download import Progress, disk_errors, download, no_progress, sha256_file
+from agentgym_r1.data.installed import folder_of, installed_manifest, is_installed
+from agentgym_r1.data.loader import Loader
+from agentgym_r1.data.manifest import FORMAT_VERSION, CorpusRecord, FileRecord, Manifest, SplitRecord, write_manifest
+from agentgym_r1.data.passages import Passages
+from agentgym_r1.errors import ConfigError, DataError
+from agentgym_r1.home import home as default_home
+from agentgym_r1.types import Document, panel_hash
+
+LOADERS: Mapping[str, Loader] = {
+    "gsm8k": gsm8k.LOADER,
+    "hotpotqa": hotpotqa.LOADER,
+    "2wiki": twowiki.LOADER,
+    "musique": musique.LOADER,
+}
+CORPUS = "corpus.arrow"
+REPORT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatus:
+    """A row of ``data list``.
+
+    Attributes:
+        entry: the catalogue's entry.
+        loadable: whether this version can install it.
+        installed: the number of tasks of each installed split; None when the set is not installed or is damaged.
+        origin: "download" or "folder" when it is installed, "damaged" when what is there cannot be read, else empty.
+    """
+
+    entry: DataSet
+    loadable: bool
+    installed: Mapping[str, int] | None
+    origin: str
+
+
+def list_sets(*, home: Path | None = None) -> list[SetStatus]:
+    """Return every data set of the catalogue with its state on this machine."""
+    return [_status(entry, home) for entry in CATALOGUE.values()]
+
+
+def _status(entry: DataSet, home: Path | None) -> SetStatus:
+    loadable = entry.name in LOADERS
+    if not is_installed(entry.name, home=home):
+        return SetStatus(entry, loadable, None, "")
+    try:
+        manifest = installed_manifest(entry.name, home=home)
+    except DataError:
+        return SetStatus(entry, loadable, None, "damaged")
+    return SetStatus(entry, loadable, {name: split.tasks for name, split in manifest.splits.items()}, manifest.origin)
+
+
+def get(name: str, *, source: Path | None = None, home: Path | None = None, progress: Progress = no_progress) -> Path:
+    """Install a data set and return its folder.
+
+    A set that was downloaded before and is whole is left as it is; anything else that is there is replaced, at the end
+    and at once, so that a failure leaves what was there.
+
+    Args:
+        name: a data set of the catalogue.
+        source: a folder with files of the official format and name (a sample of them will do); None downloads them.
+        home: the library's folder; by default ``agentgym_r1.home.home()``.
+        progress: called with a label, the bytes or records done, and their total where it is known.
+
+    Raises:
+        ConfigError: there is no such data set, or this version cannot install it.
+        DataError: a file is missing, not of the official format or not the published one, cannot be fetched, or the
+            disk is full or read-only.
+    """
+    entry = data_set(name)
+    if name not in LOADERS:
+        raise ConfigError(f"this version installs {', '.join(LOADERS)}; get {name} by hand from {entry.homepage}")
+    return install(entry, LOADERS[name], source=source, home=home, progress=progress)
+
+
+def install(
+    entry: DataSet,
+    loader: Loader,
+    *,
+    source: Path | None = None,
+    home: Path | None = None,
+    progress: Progress = no_progress,
+    client: httpx.Client | None = None,
+) -> Path:
+    """Do what ``get`` says, for any entry and loader; ``client`` is what fetches the files."""
+    folder = folder_of(entry.name, home=home)
+    if source is not None:
+        _replace(folder, entry, loader, loader.find(source), origin="folder", progress=progress)
+    elif not _is_whole_download(entry.name, home):
+        downloads = (home or default_home()) / "downloads" / entry.name
+        for file in entry.files:
+            download(file, downloads, progress=progress, client=client)
+        _replace(folder, entry, loader, loader.find(downloads), origin="download", progress=progress)
+        shutil.rmtree(downloads)
+    return folder
+
+
+def _is_whole_download(name: str, home: Path | None) -> bool:
+    """Return whether the set was installed from its URLs and every installed file is as it was written."""
+    try:
+        manifest = installed_manifest(name, home=home)
+    except DataError:
+        return False
+    return manifest.origin == "download" and not changed_files(folder_of(name, home=home), manifest)
+
+
+def changed_files(folder: Path, manifest: Manifest) -> list[str]:
+    """Return the names of the installed files that are missing or no longer what the manifest says."""
+    records = [split.file for split in manifest.splits.values()]
+    if manifest.corpus is not None:
+        records.append(manifest.corpus.file)
+    return [
+        record.name
+        for record in records
+        if not (folder / record.name).is_file() or _record(folder / record.name) != record
+    ]
+
+
+def _replace(
+    folder: Path, entry: DataSet, loader: Loader, files: Mapping[str, list[Path]], *, origin: str, progress: Progress
+) -> None:
+    """Build the installed form beside ``folder``, then put it in its place."""
+    building = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+    with disk_errors(folder.parent):
+        try:
+            building.mkdir(parents=True)
+            manifest = _build(building, entry, loader, files, origin=origin, progress=progress)
+            write_manifest(building, manifest)
+            _swap(building, folder)
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
+
+
+def _swap(building: Path, folder: Path) -> None:
+    """Rename ``building`` to ``folder``, however many do so at once; what was there is moved aside, then deleted."""
+    aside = building.with_name(f"{building.name}-old")
+    while True:
+        try:
+            building.rename(folder)
+            break
+        except OSError as err:
+            if err.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                raise
+        shutil.rmtree(aside, ignore_errors=True)
+        with suppress(FileNotFoundError):
+            folder.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _build(
+    folder: Path, entry: DataSet, loader: Loader, files: Mapping[str, list[Path]], *, origin: str, progress: Progress
+) -> Manifest:
+    documents = _documents(folder, entry.name, loader, files, progress)
+    corpus = None
+    if loader.has_corpus:
+        sha256 = write_corpus(folder / CORPUS, documents)
+        corpus = CorpusRecord(_record(folder / CORPUS), len(open_corpus(folder / CORPUS)), sha256)
+    else:
+        deque(documents, maxlen=0)
+    return Manifest(
+        format=FORMAT_VERSION,
+        name=entry.name,
+        title=entry.title,
+        licence=entry.licence,
+        homepage=entry.homepage,
+        origin=origin,
+        sources={split: [_record(path) for path in paths] for split, paths in files.items()},
+        splits={split: _split_record(folder / _tasks_file(split)) for split in files},
+        corpus=corpus,
+        written_by=f"agentgym-r1 {_version()}",
+    )
+
+
+def _documents(
+    folder: Path, name: str, loader: Loader, files: Mapping[str, list[Path]], progress: Progress
+) -> Iterator[Document]:
+    """Read every split once: write its tasks to disk, and yield the paragraphs as they first appear."""
+    passages = Passages()
+    for split, paths in files.items():
+        with TaskWriter(folder / _tasks_file(split), name=name, split=split, gold=loader.gold) as writer:
+            for path in paths:
+                for number, task in enumerate(loader.read(path, passages), start=1):
+                    writer.add(task)
+                    yield from passages.drain()
+                    if number % REPORT_EVERY == 0:
+                        progress(f"{name} {split}: tasks of {path.name}", number, None)
+
+
+def _tasks_file(split: str) -> str:
+    return f"tasks-{split}.arrow"
+
+
+def _split_record(path: Path) -> SplitRecord:
+    tasks = ArrowTasks(path)
+    if len(tasks) == 0:
+        raise DataError(f"{tasks.name}/{tasks.split}: the source holds no tasks; expected at least one")
+    return SplitRecord(_record(path), len(tasks), panel_hash(tasks))
+
+
+def _record(path: Path) -> FileRecord:
+    return FileRecord(path.name, path.stat().st_size, sha256_file(path))
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("agentgym-r1")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
