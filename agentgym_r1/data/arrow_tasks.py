@@ -54,6 +54,11 @@ class ArrowTasks:
     def __iter__(self) -> Iterator[Task]:
         return (self[index] for index in range(len(self)))
 
+    def ids(self) -> list[str]:
+        """Return all task ids in order, without decoding the tasks."""
+        ids: list[str] = self._ids.to_pylist()
+        return ids
+
     def index_of(self, task_id: str) -> int:
         """Return the position of ``task_id``; scans the mapped column and keeps nothing."""
         import pyarrow.compute as pc

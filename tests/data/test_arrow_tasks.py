@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agentgym_r1.data.arrow_tasks import BATCH_ROWS, FORMAT, ArrowTasks, TaskWriter
 from agentgym_r1.data.gold import NumberGold, QAGold
 from agentgym_r1.errors import ConfigError, DataError
-from agentgym_r1.types import Task
+from agentgym_r1.types import Task, TaskSet
 
 TASKS = [
     Task(f"t{number}", f"Was fragt № {number}?", NumberGold(str(number), (f"{number}+0",)), "sum")
@@ -24,9 +24,10 @@ def write(path, tasks, gold=NumberGold):
 
 
 def test_tasks_come_back_equal_and_in_order(tmp_path):
-    tasks = ArrowTasks(write(tmp_path / "tasks.arrow", TASKS))
+    tasks: TaskSet = ArrowTasks(write(tmp_path / "tasks.arrow", TASKS))
     assert (tasks.name, tasks.split, tasks.source) == ("sums", "train", "real")
     assert list(tasks) == TASKS
+    assert tasks.ids() == [task.id for task in TASKS]
     assert [task.digest() for task in tasks] == [task.digest() for task in TASKS]
 
 
