@@ -1,0 +1,112 @@
+"""The arithmetic world: word problems that stand for GSM8K, generated from schemas.
+
+It stands for what a calculator agent has to do on GSM8K: read a short story, pick the numbers that matter, chain two to
+eight operations, and give one number. It cannot stand for GSM8K's variety of language and of ideas, and it was not
+written by people: an accuracy on it compares policies with each other, never with a published GSM8K score.
+
+Difficulty knobs: ``min_steps`` and ``max_steps`` bound the length of the solution, ``distractors`` the number of
+sentences with numbers that do not matter.
+"""
+
+import random
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from agentgym_r1.data.gold import NumberGold
+from agentgym_r1.data.worlds.arithmetic import groups, measures, money, rates, things
+from agentgym_r1.data.worlds.arithmetic.distractors import distract
+from agentgym_r1.data.worlds.arithmetic.story import Result, Schema, Story
+from agentgym_r1.data.worlds.arithmetic.tails import TAILS
+from agentgym_r1.data.worlds.arithmetic.term import Unusable, decimal
+from agentgym_r1.data.worlds.seeded import DEFAULT_SIZES, SeededTasks, check_split, seeded
+from agentgym_r1.errors import ConfigError
+from agentgym_r1.types import Task
+
+SCHEMAS: tuple[Schema, ...] = money.SCHEMAS + things.SCHEMAS + groups.SCHEMAS + rates.SCHEMAS + measures.SCHEMAS
+FEWEST, MOST = 2, 8
+LONGEST_TAIL = 3
+DRAWS = 30
+
+
+def tasks(
+    split: str = "dev",
+    *,
+    size: int | None = None,
+    seed: int = 0,
+    min_steps: int = FEWEST,
+    max_steps: int = MOST,
+    distractors: int = 1,
+) -> SeededTasks:
+    """Return word problems with NumberGold; a task's kind is the schema its story starts from.
+
+    Task i depends on nothing but the arguments other than ``size``. Splits share no names, so no prompts either.
+
+    Args:
+        split: train, dev or test.
+        size: number of tasks; default 10,000 (train), 500 (dev), 1,000 (test).
+        seed: another seed gives other tasks of the same split.
+        min_steps: the fewest solution steps, at least 2.
+        max_steps: the most solution steps, at most 8.
+        distractors: the most sentences with numbers that do not matter; each task draws from 0 to this many.
+
+    Raises:
+        ConfigError: the split is unknown or a knob is out of range.
+    """
+    check_split(split, name="arithmetic")
+    if not FEWEST <= min_steps <= max_steps <= MOST:
+        raise ConfigError(f"steps must satisfy 2 <= min_steps <= max_steps <= 8, got {min_steps} and {max_steps}")
+    if not 0 <= distractors <= 3:
+        raise ConfigError(f"distractors must be from 0 to 3, got {distractors}")
+    generate = _Generator(split, seed, min_steps, max_steps, distractors)
+    return SeededTasks(generate, name="arithmetic", split=split, size=DEFAULT_SIZES[split] if size is None else size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Generator:
+    split: str
+    seed: int
+    min_steps: int
+    max_steps: int
+    distractors: int
+
+    def __call__(self, task_id: str, index: int) -> Task:
+        rng = seeded("arithmetic", self.split, self.seed, self.min_steps, self.max_steps, self.distractors, index)
+        steps = rng.randint(self.min_steps, self.max_steps)
+        while True:
+            schema = rng.choice(SCHEMAS)
+            lengths = schema.lengths(steps, longest_tail=LONGEST_TAIL)
+            for _ in range(DRAWS if lengths else 0):
+                try:
+                    return self._write(rng, task_id, schema, rng.choice(lengths), steps)
+                except Unusable:
+                    continue
+
+    def _write(self, rng: random.Random, task_id: str, schema: Schema, length: int, steps: int) -> Task:
+        story = Story(rng, self.split)
+        result = _continue(story, schema.write(story, length), steps)
+        story.sentences.append(result.ask)
+        distract(story, rng.randint(0, self.distractors))
+        prompt = " ".join(story.sentences)
+        answer = decimal(result.value.value)
+        if result.value.value in numbers(prompt):
+            raise Unusable("the answer stands in the question")
+        return Task(task_id, prompt, NumberGold(answer, tuple(story.solution)), schema.name)
+
+
+def numbers(text: str) -> list[Fraction]:
+    """Return the numbers of a text, in order."""
+    return [Fraction(number.replace(",", "")) for number in re.findall(r"\d(?:[\d,]*\d)?(?:\.\d+)?", text)]
+
+
+def _continue(story: Story, result: Result, steps: int) -> Result:
+    """Append tails until the story has exactly ``steps`` steps."""
+    unused = list(TAILS)
+    while missing := steps - len(story.solution):
+        fitting = [tail for tail in unused if tail.kind == result.kind and tail.steps <= missing]
+        if not fitting:
+            raise Unusable(f"nothing follows a {result.kind}")
+        tail = story.pick(fitting)
+        unused.remove(tail)
+        result = tail.write(story, result)
+    return result
