@@ -42,7 +42,6 @@ def download(
     progress: Progress = no_progress,
     free_space: Callable[[Path], int] = free_bytes,
     pause: Callable[[float], None] = time.sleep,
-    client: httpx.Client | None = None,
 ) -> Path:
     """Download a file into a folder and return its path.
 
@@ -55,7 +54,6 @@ def download(
         progress: called as bytes arrive.
         free_space: tells the free bytes of a folder.
         pause: waits between attempts, given seconds: 1, 2, 4, 8 after attempts in a row that brought nothing new.
-        client: the HTTP client; by default one that follows redirects and waits 30 seconds for an answer.
 
     Raises:
         DataError: the file is not there, the server or network keeps failing, size or hash is wrong, or the disk is
@@ -66,11 +64,8 @@ def download(
         return target
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if client is not None:
+        with httpx.Client(follow_redirects=True, timeout=TIMEOUT) as client:
             _fetch(_Fetch(file, folder, client, progress, free_space), pause)
-        else:
-            with httpx.Client(follow_redirects=True, timeout=TIMEOUT) as own:
-                _fetch(_Fetch(file, folder, own, progress, free_space), pause)
     return target
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-import httpx
+from typing import Literal
 
 from agentgym_r1.corpus import open_corpus, write_corpus
 from agentgym_r1.data import gsm8k, hotpotqa, musique, twowiki
@@ -98,28 +97,30 @@ def install(
     source: Path | None = None,
     home: Path | None = None,
     progress: Progress = no_progress,
-    client: httpx.Client | None = None,
 ) -> Path:
-    """Do what ``get`` says, for any entry and loader; ``client`` is what fetches the files."""
+    """Do what ``get`` says, for any entry and loader."""
     folder = folder_of(entry.name, home=home)
     if source is not None:
-        _replace(folder, entry, loader, loader.find(source), origin="folder", progress=progress)
-    elif not _is_whole_download(entry.name, home):
+        _replace(folder, _Job(entry, loader, loader.find(source), "folder", progress))
+    elif not _is_whole_download(entry, home):
         downloads = (home or default_home()) / "downloads" / entry.name
         for file in entry.files:
-            download(file, downloads, progress=progress, client=client)
-        _replace(folder, entry, loader, loader.find(downloads), origin="download", progress=progress)
+            download(file, downloads, progress=progress)
+        _replace(folder, _Job(entry, loader, loader.find(downloads), "download", progress))
         shutil.rmtree(downloads)
     return folder
 
 
-def _is_whole_download(name: str, home: Path | None) -> bool:
-    """Return whether the set was installed from its URLs and every installed file is as it was written."""
+def _is_whole_download(entry: DataSet, home: Path | None) -> bool:
+    """Return whether the set was installed from these very URLs and every installed file is as it was written."""
     try:
-        manifest = installed_manifest(name, home=home)
+        manifest = installed_manifest(entry.name, home=home)
     except DataError:
         return False
-    return manifest.origin == "download" and not changed_files(folder_of(name, home=home), manifest)
+    read = {(source.name, source.sha256) for sources in manifest.sources.values() for source in sources}
+    pinned = {(file.name, file.sha256) for file in entry.files if file.sha256 is not None}
+    whole = not changed_files(folder_of(entry.name, home=home), manifest)
+    return manifest.origin == "download" and pinned <= read and whole
 
 
 def changed_files(folder: Path, manifest: Manifest) -> list[str]:
@@ -134,16 +135,24 @@ def changed_files(folder: Path, manifest: Manifest) -> list[str]:
     ]
 
 
-def _replace(
-    folder: Path, entry: DataSet, loader: Loader, files: Mapping[str, list[Path]], *, origin: str, progress: Progress
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is to be installed: the entry, the loader and the files of each split, which are downloads or a folder's."""
+
+    entry: DataSet
+    loader: Loader
+    files: Mapping[str, list[Path]]
+    origin: Literal["download", "folder"]
+    progress: Progress
+
+
+def _replace(folder: Path, job: _Job) -> None:
     """Build the installed form beside ``folder``, then put it in its place."""
     building = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     with disk_errors(folder.parent):
         try:
             building.mkdir(parents=True)
-            manifest = _build(building, entry, loader, files, origin=origin, progress=progress)
-            write_manifest(building, manifest)
+            write_manifest(building, _build(building, job))
             _swap(building, folder)
         finally:
             shutil.rmtree(building, ignore_errors=True)
@@ -165,43 +174,41 @@ def _swap(building: Path, folder: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _build(
-    folder: Path, entry: DataSet, loader: Loader, files: Mapping[str, list[Path]], *, origin: str, progress: Progress
-) -> Manifest:
-    documents = _documents(folder, entry.name, loader, files, progress)
+def _build(folder: Path, job: _Job) -> Manifest:
+    """Write the tasks and the corpus, and return the manifest that describes them."""
+    documents = _documents(folder, job)
     corpus = None
-    if loader.has_corpus:
+    if job.loader.has_corpus:
         sha256 = write_corpus(folder / CORPUS, documents)
         corpus = CorpusRecord(_record(folder / CORPUS), len(open_corpus(folder / CORPUS)), sha256)
     else:
         deque(documents, maxlen=0)
     return Manifest(
         format=FORMAT_VERSION,
-        name=entry.name,
-        title=entry.title,
-        licence=entry.licence,
-        homepage=entry.homepage,
-        origin=origin,
-        sources={split: [_record(path) for path in paths] for split, paths in files.items()},
-        splits={split: _split_record(folder / _tasks_file(split)) for split in files},
+        name=job.entry.name,
+        title=job.entry.title,
+        licence=job.entry.licence,
+        homepage=job.entry.homepage,
+        origin=job.origin,
+        sources={split: [_record(path) for path in paths] for split, paths in job.files.items()},
+        splits={split: _split_record(folder / _tasks_file(split)) for split in job.files},
         corpus=corpus,
         written_by=f"agentgym-r1 {_version()}",
     )
 
 
-def _documents(
-    folder: Path, name: str, loader: Loader, files: Mapping[str, list[Path]], progress: Progress
-) -> Iterator[Document]:
+def _documents(folder: Path, job: _Job) -> Iterator[Document]:
     """Read every split once: write its tasks to disk, and yield the paragraphs as they first appear."""
-    passages = Passages()
-    for split, paths in files.items():
-        with TaskWriter(folder / _tasks_file(split), name=name, split=split, gold=loader.gold) as writer:
-            for path in paths:
-                for number, task in enumerate(loader.read(path, passages), start=1):
-                    writer.add(task)
-                    yield from passages.drain()
-                    if number % REPORT_EVERY == 0:
-                        progress(f"{name} {split}: tasks of {path.name}", number, None)
+    passages, name, read = Passages(), job.entry.name, job.loader.read
+    for split, paths in job.files.items():
+        total = job.entry.tasks[split] if job.origin == "download" else None
+        tasks = (task for path in paths for task in read(path, passages))
+        with TaskWriter(folder / _tasks_file(split), name=name, split=split, gold=job.loader.gold) as writer:
+            for number, task in enumerate(tasks, start=1):
+                writer.add(task)
+                yield from passages.drain()
+                if number % REPORT_EVERY == 0:
+                    job.progress(f"{name} {split}, tasks", number, total)
 
 
 def _tasks_file(split: str) -> str:
@@ -223,4 +230,4 @@ def _version() -> str:
     try:
         return importlib.metadata.version("agentgym-r1")
     except importlib.metadata.PackageNotFoundError:
-        return "(not installed)"
+        return "checkout"

@@ -6,10 +6,11 @@ is memory-mapped, so that a file of 560 MB costs page cache and not the heap.
 """
 
 import mmap
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -23,9 +24,9 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError)
 
 def json_rows(path: Path, row: type[T]) -> Iterator[T]:
     """Yield the elements of a JSON array as ``row`` (a msgspec Struct); raise DataError where the file is not that."""
-    if path.stat().st_size == 0:
-        raise DataError(f"{path}: the file is empty; expected a JSON array of records")
-    with path.open("rb") as handle:
+    with _open(path) as handle:
+        if os.fstat(handle.fileno()).st_size == 0:
+            raise DataError(f"{path}: the file is empty; expected a JSON array of records")
         mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
     with _problem(f"{path}", "a JSON array of records"):
         elements = msgspec.json.decode(mapped, type=list[msgspec.Raw])
@@ -38,7 +39,7 @@ def json_rows(path: Path, row: type[T]) -> Iterator[T]:
 def jsonl_rows(path: Path, row: type[T]) -> Iterator[T]:
     """Yield the lines of a JSON Lines file as ``row``, without blank ones; raise DataError where a line is not that."""
     decoder = msgspec.json.Decoder(row)
-    with path.open("rb") as handle:
+    with _open(path) as handle:
         for number, line in enumerate(handle, start=1):
             if not line.isspace():
                 with _problem(f"{path}, line {number}", "the set's official format"):
@@ -60,6 +61,13 @@ def parquet_rows(path: Path, row: type[T], *, reshape: Callable[[dict[str, Any]]
 def nested(value: Any) -> Any:
     """Return the value of a Parquet column that may hold its JSON as text."""
     return msgspec.json.decode(value) if isinstance(value, str) else value
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as err:
+        raise DataError(f"{path}: cannot be read ({err.strerror}); check its permissions") from err
 
 
 @contextmanager

@@ -164,6 +164,14 @@ def test_a_whole_download_is_not_fetched_again_but_a_damaged_one_is(home, server
     assert len(open_tasks("gsm8k", "test", home=home)) == 2
 
 
+def test_a_download_of_other_files_than_the_pinned_ones_is_replaced(home, server, served_gsm8k):
+    install(served_gsm8k, LOADERS["gsm8k"], home=home)
+    server.files["test.jsonl"] = server.files["train.jsonl"]
+    moved = replace(served_gsm8k, files=(served_gsm8k.files[0], server.remote("test.jsonl", split="test")))
+    install(moved, LOADERS["gsm8k"], home=home)
+    assert len(open_tasks("gsm8k", "test", home=home)) == 3
+
+
 def test_a_download_replaces_a_sample_from_a_folder(home, gsm8k_folder, server, served_gsm8k):
     (gsm8k_folder / "test.jsonl").unlink()
     get("gsm8k", source=gsm8k_folder, home=home)

@@ -65,6 +65,13 @@ def test_a_truncated_file_is_one_line_that_asks_whether_it_is_complete(tmp_path,
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.parquet"])
+def test_a_file_that_cannot_be_read_is_a_data_error(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataError, match=name):
+        read(tmp_path / name)
+
+
 def test_an_empty_json_file_is_said_to_be_empty(tmp_path):
     path = tmp_path / "a.json"
     path.touch()
