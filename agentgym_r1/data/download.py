@@ -46,7 +46,7 @@ def download(
     """Download a file into a folder and return its path.
 
     What came stays in ``NAME.part`` until it is complete, so that a later call goes on where this one stopped; the
-    name itself only ever holds a whole, checked file. A file that is already there is returned as it is.
+    name itself only ever holds a whole, checked file. A file that is already there and right is not fetched again.
 
     Args:
         file: what to download; a size or hash of None is not checked.
@@ -60,7 +60,7 @@ def download(
             full or read-only.
     """
     target = folder / file.name
-    if target.exists():
+    if target.exists() and not _difference(file, target):
         return target
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,8 +90,6 @@ class _Fetch:
         self._client = client
         self._progress = progress
         self._free_space = free_space
-        if not self._can_resume():
-            self.restart()
 
     @property
     def have(self) -> int:
@@ -105,6 +103,8 @@ class _Fetch:
 
     def attempt(self) -> None:
         """Ask for what is missing and append it; raise _Retry when the connection fails."""
+        if not self._can_resume():
+            self.restart()
         have = self.have
         if self.file.bytes is not None and have == self.file.bytes:
             return
@@ -122,19 +122,18 @@ class _Fetch:
 
     def finish(self) -> None:
         """Check size and hash, and give the file its name."""
-        size, sha256 = self.have, sha256_file(self.part)
-        for expected, actual, what in ((self.file.bytes, size, "bytes"), (self.file.sha256, sha256, "sha256")):
-            if expected is not None and expected != actual:
-                self.restart()
-                raise DataError(
-                    f"{self.file.url} is not the published file: expected {what} {expected}, got {actual}; "
-                    "it was deleted: try again, or get the file elsewhere and pass its folder with --from"
-                )
+        difference = _difference(self.file, self.part)
+        if difference:
+            self.restart()
+            raise DataError(
+                f"{self.file.url} is not the published file: {difference}; "
+                "it was deleted: try again, or get the file elsewhere and pass its folder with --from"
+            )
         self.part.replace(self.part.with_name(self.file.name))
         self._validator.unlink(missing_ok=True)
 
     def _can_resume(self) -> bool:
-        """Whether a part from before is worth keeping: only when something can tell that the rest belongs to it."""
+        """Return whether the part is worth keeping: only when something can tell that the rest belongs to it."""
         known = self.file.sha256 is not None or (self._validator.exists() and self._validator.stat().st_size > 0)
         return known and (self.file.bytes is None or self.have <= self.file.bytes)
 
@@ -210,6 +209,16 @@ def _fetch(fetch: _Fetch, pause: Callable[[float], None]) -> None:
         else:
             fetch.finish()
             return
+
+
+def _difference(file: RemoteFile, path: Path) -> str:
+    """Return how a file on disk differs from the published one, or nothing."""
+    size = path.stat().st_size
+    if file.bytes is not None and size != file.bytes:
+        return f"expected {file.bytes} bytes, got {size}"
+    if file.sha256 is not None and (actual := sha256_file(path)) != file.sha256:
+        return f"expected sha256 {file.sha256}, got {actual}"
+    return ""
 
 
 @contextmanager

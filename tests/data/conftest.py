@@ -78,6 +78,7 @@ def _handler(server: FileServer) -> type[BaseHTTPRequestHandler]:
 def server() -> Iterator[FileServer]:
     files = FileServer()
     http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(files))
+    http.handle_error = lambda *_: None  # a client that hangs up early is part of the tests
     files.url = f"http://127.0.0.1:{http.server_address[1]}"
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -42,6 +42,11 @@ def test_a_file_that_is_there_is_not_fetched_again(server, file, tmp_path):
     assert len(server.requests) == 1
 
 
+def test_a_file_that_is_there_but_not_the_pinned_one_is_replaced(file, tmp_path):
+    (tmp_path / "set.bin").write_bytes(CONTENT[::-1])
+    assert download(file, tmp_path).read_bytes() == CONTENT
+
+
 def test_a_cut_connection_is_resumed_where_it_stopped(server, file, tmp_path):
     server.cut_after = [100_000, 200_000]
     waits = Waits()
@@ -90,6 +95,14 @@ def test_a_part_that_nothing_can_vouch_for_is_not_resumed(server, file, tmp_path
     assert server.requests == [("set.bin", None, None)]
 
 
+def test_a_cut_file_that_nothing_can_vouch_for_starts_again(server, file, tmp_path):
+    server.etag = ""
+    server.cut_after = [100_000]
+    path = download(server.remote("set.bin", sha256=None), tmp_path, pause=Waits())
+    assert path.read_bytes() == CONTENT
+    assert [wanted for _, wanted, _ in server.requests] == [None, None]
+
+
 def test_a_part_longer_than_the_file_is_thrown_away(server, file, tmp_path):
     (tmp_path / "set.bin.part").write_bytes(CONTENT + b"more")
     assert download(file, tmp_path).read_bytes() == CONTENT
@@ -107,7 +120,7 @@ def test_a_complete_part_of_unknown_size_is_fetched_again(server, file, tmp_path
     assert [wanted for _, wanted, _ in server.requests] == [f"bytes={len(CONTENT)}-", None]
 
 
-@pytest.mark.parametrize(("change", "what"), [({"sha256": "0" * 64}, "sha256"), ({"bytes": 7}, "bytes 7")])
+@pytest.mark.parametrize(("change", "what"), [({"sha256": "0" * 64}, "sha256"), ({"bytes": 7}, "7 bytes, got 1024000")])
 def test_a_wrong_file_is_refused_and_leaves_nothing(server, file, tmp_path, change, what):
     with pytest.raises(DataError, match=f"not the published file: expected {what}.*try again") as caught:
         download(server.remote("set.bin", **change), tmp_path, pause=Waits())
