@@ -31,6 +31,27 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """What a policy must know to call a tool.
+
+    Attributes:
+        name, description: as the policy reads them.
+        parameters: JSON schema of the arguments, an object.
+        example: a right call.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    example: ToolCall
+
+    def to_openai(self) -> dict[str, Any]:
+        """Return the schema in the OpenAI ``tools`` format."""
+        function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+        return {"type": "function", "function": function}
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One chat message of a prompt."""
 
@@ -250,3 +271,12 @@ def panel_hash(tasks: Iterable[Task]) -> str:
     It depends on nothing but the tasks, so two machines that print the same hash evaluate the same tasks.
     """
     return digest(sorted([task.id, task.digest()] for task in tasks))
+
+
+def well_formed(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced by U+FFFD, so that it can be encoded everywhere."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)
+    return text
