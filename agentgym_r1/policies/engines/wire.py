@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from agentgym_r1.actions.json_calls import write_json
 from agentgym_r1.errors import EngineError
 from agentgym_r1.policies.engines.base import Sampling, plain_prompt
 from agentgym_r1.types import Message, Response
@@ -23,6 +24,7 @@ class _Function(msgspec.Struct):
 
 class _ToolCall(msgspec.Struct):
     function: _Function
+    id: str | None = None
 
 
 class _Message(msgspec.Struct):
@@ -128,8 +130,22 @@ def _text(choice: _Choice) -> str:
     if choice.message is None:
         return choice.text or ""
     message = choice.message
-    thought = f"<think>\n{message.reasoning_content.strip()}\n</think>\n" if message.reasoning_content else ""
-    return thought + (message.content or "")
+    thought = f"<think>\n{message.reasoning_content.strip()}\n</think>" if message.reasoning_content else ""
+    calls = _native(message.tool_calls) if message.tool_calls else ""
+    return "\n".join(filter(None, [thought, message.content, calls]))
+
+
+def _native(calls: Sequence[_ToolCall]) -> str:
+    """Return the calls in the ``native`` action format, their arguments as the model wrote them, right JSON or not."""
+    entries = [
+        {
+            "id": call.id or "",
+            "type": "function",
+            "function": {"name": call.function.name, "arguments": call.function.arguments},
+        }
+        for call in calls
+    ]
+    return write_json({"tool_calls": entries})
 
 
 def _with_stop(choice: _Choice, text: str, stop: Sequence[str]) -> str:

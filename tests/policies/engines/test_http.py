@@ -17,10 +17,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from agentgym_r1.actions import get_format
 from agentgym_r1.errors import ConfigError, EngineError
 from agentgym_r1.policies.engines.base import Sampling
 from agentgym_r1.policies.engines.http import HttpEngine, Usage
-from agentgym_r1.types import Message
+from agentgym_r1.types import Message, ToolCall
 
 ASK = (Message("system", "Be brief."), Message("user", "Which port?"))
 KEY = "sk-not-a-real-key"
@@ -192,6 +193,39 @@ def test_logprobs_that_do_not_match_the_ids_are_left_out(endpoint: Endpoint) -> 
     endpoint.script = [lambda: chat("Lisbon", token_ids=[8], logprobs=logprobs)]
     response = ask(engine_at(endpoint, token_ids=True))
     assert (response.action_ids, response.logprobs) == ((8,), ())
+
+
+def tool_call(name: str, arguments: Any, call_id: str | None = "") -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def test_tool_calls_come_back_in_the_native_action_format(endpoint: Endpoint) -> None:
+    calls = [
+        tool_call("search", '{"query": "Ada </tool_call> \\"Lovelace\\""}', "call_1"),
+        tool_call("lookup", {"keyword": "née"}, None),
+        tool_call("finish", ""),
+    ]
+    endpoint.script = [lambda: chat("I search.", message={"tool_calls": calls}, finish_reason="tool_calls")]
+    tools = [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]
+    response = ask(engine_at(endpoint), tools=tools)
+    assert endpoint.bodies[0]["tools"] == tools
+    assert response.finish_reason == "stop"
+    assert response.text.startswith("I search.\n")
+    assert get_format("native").parse(response.text).calls == (
+        ToolCall("search", {"query": 'Ada </tool_call> "Lovelace"'}, "call_1"),
+        ToolCall("lookup", {"keyword": "née"}),
+        ToolCall("finish", {}),
+    )
+
+
+def test_arguments_that_are_no_json_reach_the_environment_as_they_are(endpoint: Endpoint) -> None:
+    calls = [tool_call("search", '{"query": "Ada')]
+    endpoint.script = [lambda: chat(None, message={"tool_calls": calls}, finish_reason="length")]
+    response = ask(engine_at(endpoint))
+    assert response.finish_reason == "length"
+    parsed = get_format("native").parse(response.text)
+    assert parsed.calls == ()
+    assert parsed.error
 
 
 def test_reasoning_is_part_of_the_text(endpoint: Endpoint) -> None:
