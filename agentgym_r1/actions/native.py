@@ -44,7 +44,7 @@ class NativeFormat:
         """Read a response; see ActionFormat."""
         return conclude(walk(response, _PATTERN, _read), self.call(example_call(self.tools)))
 
-    def instructions(self, tools: Sequence[ToolSchema], *, answers: bool) -> str:  # noqa: ARG002 - the engine shows the tools
+    def instructions(self, tools: Sequence[ToolSchema], *, answers: bool) -> str:
         """Return how to answer; the engine is given the schemas apart."""
         return "\n".join(["You act by calling the tools you are given.", *([ANSWER_HINT] if answers else [])])
 

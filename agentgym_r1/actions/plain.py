@@ -59,7 +59,7 @@ class PlainFormat:
             raise ConfigError(f"the plain format writes one call of {self.example.name!r}, got {names}")
         return with_thought(thought, escape(text_of(calls[0], self.argument)))
 
-    def answer(self, text: str, *, thought: str = "") -> str:  # noqa: ARG002 - it has no answers
+    def answer(self, text: str, *, thought: str = "") -> str:
         """Raise ConfigError: commands are all that this format has."""
         raise _no_answers()
 

@@ -33,7 +33,7 @@ class _Row(msgspec.Struct, frozen=True):
     answer: str
 
 
-def read(path: Path, passages: Passages) -> Iterator[Task]:  # noqa: ARG001 -- word problems have no paragraphs
+def read(path: Path, passages: Passages) -> Iterator[Task]:
     """Yield the problems of a file; ids are the row numbers, from 0."""
     for number, row in enumerate(jsonl_rows(path, _Row)):
         gold = gold_of(row.answer)
