@@ -1,1 +1,20 @@
 """Retrievers: BM25, Lucene, dense, hybrid, remote and in-memory."""
+
+from agentgym_r1.retrieval.base import Passage, Retriever
+from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
+from agentgym_r1.retrieval.index import read_manifest, verify_index
+from agentgym_r1.retrieval.memory import MemoryRetriever
+from agentgym_r1.retrieval.opening import open_retriever
+from agentgym_r1.retrieval.postings import Bm25Settings
+
+__all__ = [
+    "BM25Retriever",
+    "Bm25Settings",
+    "MemoryRetriever",
+    "Passage",
+    "Retriever",
+    "open_retriever",
+    "read_manifest",
+    "verify_index",
+    "write_bm25",
+]

@@ -1,0 +1,151 @@
+"""BM25 in process: Lucene's analyzer, scores and order of ties, over memory-mapped arrays, without Java."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from agentgym_r1.corpus import Corpus, contents
+from agentgym_r1.errors import ConfigError, RetrievalError
+from agentgym_r1.retrieval.analyzer import ANALYZER_ID, TermEncoder
+from agentgym_r1.retrieval.base import Passage
+from agentgym_r1.retrieval.index import Manifest, create_index, indexed_corpus, read_manifest
+from agentgym_r1.retrieval.postings import Bm25Settings, Postings, build_postings, in_memory
+from agentgym_r1.retrieval.ranking import load_kernel, rank_compiled, rank_numpy
+from agentgym_r1.retrieval.vocabulary import Vocabulary
+
+KIND = "bm25"
+ARRAYS = ("starts", "documents", "scores", "hashes", "offsets", "data")
+NUMPY_BUDGET = 50_000_000
+COMPILED_K = 1000
+ANSERINI = Bm25Settings()
+
+
+class BM25Retriever:
+    """Ranks passages by BM25, equal to Lucene's (Anserini's defaults).
+
+    Safe to use from several threads. The first searches run in numpy and the later ones in a compiled kernel, whose
+    results are the same to the bit: a short-lived process on a small corpus never waits for numba.
+
+    Args:
+        corpus: the documents.
+        postings: their index, from ``build_postings``.
+    """
+
+    name = KIND
+
+    def __init__(self, corpus: Corpus, postings: Postings) -> None:
+        self.corpus = corpus
+        self._postings = postings
+        self._encode = TermEncoder(postings.vocabulary.find)
+        self._folder: Path | None = None
+        self._scanned = 0
+
+    @classmethod
+    def build(cls, corpus: Corpus, *, settings: Bm25Settings = ANSERINI) -> "BM25Retriever":
+        """Index a corpus in memory, for one process."""
+        return cls(corpus, build_postings(map(contents, corpus), settings, allocate=in_memory))
+
+    @classmethod
+    def open(cls, folder: str | Path, *, corpus: Corpus | None = None) -> "BM25Retriever":
+        """Open an index folder; its arrays are mapped, so that all processes share them.
+
+        Args:
+            folder: made by ``write_bm25``.
+            corpus: what the index must have been built from; by default the corpus its manifest names.
+
+        Raises:
+            RetrievalError: the folder is no BM25 index, damaged, of a later format, or of another corpus or analyzer.
+        """
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        _check_settings(folder, manifest)
+        arrays = {name: _mapped(folder / f"{name}.npy") for name in ARRAYS}
+        vocabulary = Vocabulary(arrays["hashes"], arrays["offsets"], arrays["data"])
+        postings = Postings(manifest.count, vocabulary, arrays["starts"], arrays["documents"], arrays["scores"])
+        retriever = cls(indexed_corpus(folder, manifest, corpus), postings)
+        retriever._folder = folder
+        return retriever
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._folder is not None:
+            return _reopen, (self._folder, self.corpus)
+        return type(self), (self.corpus, self._postings)
+
+    def search(self, queries: Sequence[str], *, k: int) -> list[list[Passage]]:
+        """Return the best passages of each query; see ``Retriever.search``."""
+        return [[self._passage(*hit) for hit in hits] for hits in self.rank(queries, k=k)]
+
+    def rank(self, queries: Sequence[str], *, k: int) -> list[list[tuple[int, float]]]:
+        """Return (position in the corpus, score) instead of passages, otherwise as ``search`` does."""
+        if k < 1:
+            raise ConfigError(f"k must be at least 1, got {k}")
+        k = min(k, self._postings.count)
+        if not queries or not k:
+            return [[] for _ in queries]
+        counts = [Counter(self._encode(query)) for query in queries]
+        positions, scores = self._ranker(len(queries), k)(self._postings, counts, k)
+        found = np.count_nonzero(positions >= 0, axis=1).tolist()
+        pairs = zip(positions.tolist(), scores.tolist(), found)
+        return [list(zip(row[:length], row_scores[:length])) for row, row_scores, length in pairs]
+
+    def warm_up(self) -> None:
+        """Load the compiled kernel now; a long-lived process calls this before its first query."""
+        load_kernel()
+        self._scanned = NUMPY_BUDGET
+
+    def _ranker(self, queries: int, k: int) -> Any:
+        """Choose numpy until it has cost about as much time as loading the kernel does, and for very long rankings."""
+        self._scanned += queries * self._postings.count
+        return rank_compiled if self._scanned > NUMPY_BUDGET and k <= COMPILED_K else rank_numpy
+
+    def _passage(self, position: int, score: float) -> Passage:
+        document = self.corpus[position]
+        return Passage(document.id, document.title, document.text, score)
+
+
+def write_bm25(folder: str | Path, corpus: Corpus, *, settings: Bm25Settings = ANSERINI) -> None:
+    """Build a BM25 index folder unless it is there; see ``create_index``."""
+
+    def write(target: Path) -> None:
+        def allocate(name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+            return np.lib.format.open_memmap(target / f"{name}.npy", mode="w+", dtype=dtype, shape=shape)
+
+        vocabulary = build_postings(map(contents, corpus), settings, allocate=allocate).vocabulary
+        for name in ("hashes", "offsets", "data"):
+            np.save(target / f"{name}.npy", getattr(vocabulary, name))
+
+    create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write)
+
+
+def _check_settings(folder: Path, manifest: Manifest) -> None:
+    if manifest.kind != KIND:
+        raise RetrievalError(f"{folder}: an index of kind {manifest.kind!r}, expected {KIND!r}")
+    try:
+        made = msgspec.convert(manifest.settings, Bm25Settings).analyzer
+    except msgspec.ValidationError as err:
+        raise RetrievalError(f"{folder}: settings that are not BM25's ({err}); build the index again") from err
+    if made != ANALYZER_ID:
+        raise RetrievalError(
+            f"{folder}: built with analyzer {made!r}, this version has {ANALYZER_ID!r}; build it again"
+        )
+
+
+def _mapped(path: Path) -> npt.NDArray[Any]:
+    """Map an array file; an empty array cannot be mapped and is read."""
+    try:
+        return np.asarray(np.load(path, mmap_mode="r"))
+    except ValueError as err:
+        array = np.load(path)
+        if array.size:
+            raise RetrievalError(f"{path}: not an array file ({err}); build the index again") from err
+        return np.asarray(array)
+
+
+def _reopen(folder: Path, corpus: Corpus) -> BM25Retriever:
+    return BM25Retriever.open(folder, corpus=corpus)
