@@ -1,6 +1,7 @@
 """Corpora: the same documents and the same hash whatever the storage, and clear refusals of broken files."""
 
 import json
+import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentgym_r1.corpus import (
-    FORMAT,
     ArrowCorpus,
     Corpus,
     JsonlCorpus,
@@ -22,6 +22,7 @@ from agentgym_r1.corpus import (
     split_contents,
     write_corpus,
 )
+from agentgym_r1.corpus.arrow import FORMAT
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.types import Document
 
@@ -97,8 +98,8 @@ def test_any_documents_survive_an_arrow_file(tmp_path_factory: pytest.TempPathFa
 
 
 def test_documents_that_cross_batches_keep_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentgym_r1.corpus.BATCH_ROWS", 3)
-    monkeypatch.setattr("agentgym_r1.corpus.BATCH_CHARACTERS", 40)
+    monkeypatch.setattr("agentgym_r1.corpus.arrow.BATCH_ROWS", 3)
+    monkeypatch.setattr("agentgym_r1.corpus.arrow.BATCH_CHARACTERS", 40)
     rows = [Document(str(i), f"t{i}", "x" * (i % 5) * 10) for i in range(50)]
     write_corpus(tmp_path / "c.arrow", iter(rows))
     assert [open_corpus(tmp_path / "c.arrow")[i] for i in range(50)] == rows
@@ -241,3 +242,25 @@ def test_the_sample_corpora_open_with_positions_as_ids(samples: Path) -> None:
     assert len(corpus) == 8820
     assert corpus[8819].id == "8819"
     assert corpus.index_of("8819") == 8819
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="file: cannot be made"):
+        write_corpus(tmp_path / "file" / "c.arrow", DOCUMENTS)
+
+
+def test_a_damaged_text_is_an_error_and_not_a_wrong_text(tmp_path: Path) -> None:
+    path = tmp_path / "c.arrow"
+    write_corpus(path, DOCUMENTS)
+    path.write_bytes(path.read_bytes().replace("東京".encode(), b"\xff\xff\xff\xff\xff\xff"))
+    corpus = open_corpus(path)
+    with pytest.raises(DataError, match="document 2 is damaged"):
+        corpus[2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
+def test_a_corpus_file_can_be_read_by_whom_the_umask_lets(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "c.arrow", DOCUMENTS)
+    (tmp_path / "plain").write_text("")
+    assert (tmp_path / "c.arrow").stat().st_mode == (tmp_path / "plain").stat().st_mode
