@@ -22,10 +22,14 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _CLOSED = frozenset({"yes", "no", "noanswer"})
 
-_NUMBER = r"-?(?:\d{1,3}(?:,\d{3})+|\d+)?\.?\d+(?:\s?/\s?\d+)?"
-_ANY_NUMBER = re.compile(rf"(?<![\w.])-?\$?{_NUMBER.removeprefix('-?')}")
-_WHOLE_NUMBER = re.compile(rf"[-+]?\s?[$€£]?\s?{_NUMBER}\s?[%]?\.?")
-_FINAL = re.compile(r"####\s*([^\n]+)")
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
+_NUMBER = rf"-?(?:[$€£]\s?-?)?(?:{_DIGITS})(?:\s?/\s?\d+)?"
+_ANY_NUMBER = re.compile(rf"(?<![\w.]){_NUMBER}", re.ASCII)
+_WHOLE_NUMBER = re.compile(rf"[-+]?\s?{_NUMBER}\s?%?\.?", re.ASCII)
+_FIRST_NUMBER = re.compile(rf"\s*({_NUMBER})", re.ASCII)
+_VALUE = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,3})?)(?:/(\d+))?", re.ASCII | re.IGNORECASE)
+_SIGNS = re.compile(r"[$€£%,]")
+_BLANKS_AND_PLUS = re.compile(r"[\s+]")
 _MAX_DIGITS = 400
 
 
@@ -82,28 +86,34 @@ def set_score(predicted: Collection[Hashable], gold: Collection[Hashable]) -> Sc
 
 
 def extract_number(text: str, *, mode: str = "strict") -> str | None:
-    """Return the number that a GSM8K answer gives, as plain text, or None.
+    """Return the number that a GSM8K answer gives, as plain text, or None; takes time linear in the text.
 
     Args:
         text: the final answer.
-        mode: ``strict`` takes what follows the last ``####``, or else the whole text, which must be a number;
-            ``flexible`` takes the last number anywhere.
+        mode: ``strict`` takes the number right after the last ``####``, or without that mark the whole text, which must
+            be a number; ``flexible`` takes the last number anywhere.
 
     Raises:
         ConfigError: unknown mode.
     """
     if mode not in EXTRACTIONS:
         raise unknown_name("extraction", mode, EXTRACTIONS)
+    text = text.replace("−", "-")
     if mode == "flexible":
         numbers = _ANY_NUMBER.findall(text)
         return _plain(numbers[-1]) if numbers else None
-    finals = _FINAL.findall(text)
-    candidate = (finals[-1] if finals else text).strip()
-    return _plain(candidate) if _WHOLE_NUMBER.fullmatch(candidate) else None
+    _, mark, behind = text.rpartition("####")
+    if mark:
+        first = _FIRST_NUMBER.match(behind)
+        return _plain(first[1]) if first else None
+    return _plain(text) if _WHOLE_NUMBER.fullmatch(text.strip()) else None
 
 
 def numbers_equal(first: str, second: str) -> bool:
-    """Return whether two numbers as text are the same number: 18 = 18.0 = 18.00, 1/2 = 0.5; false for no number."""
+    """Return whether two numbers as text are the same number: 18 = 18.0 = 18.00, 1/2 = 0.5; false for no number.
+
+    A text of more than 400 digits is no number.
+    """
     one, other = _value(first), _value(second)
     return one is not None and one == other
 
@@ -128,14 +138,13 @@ def _harmonic(precision: float, recall: float) -> float:
 
 def _plain(number: str) -> str:
     """Return a number without currency, percent, thousands separators, blanks and a closing dot."""
-    return re.sub(r"[$€£%,\s+]", "", number).rstrip(".")
+    return _BLANKS_AND_PLUS.sub("", _SIGNS.sub("", number)).rstrip(".")
 
 
 def _value(text: str) -> Fraction | None:
-    number = _plain(text)
-    if not number or len(number) > _MAX_DIGITS:
+    number = _SIGNS.sub("", text).strip().rstrip(".")
+    match = _VALUE.fullmatch(number) if len(number) <= _MAX_DIGITS else None
+    if match is None:
         return None
-    try:
-        return Fraction(number)
-    except (ValueError, ZeroDivisionError):
-        return None
+    divisor = int(match[2] or 1)
+    return Fraction(match[1]) / divisor if divisor else None

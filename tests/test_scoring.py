@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,16 @@ def test_normalising_twice_changes_nothing_more(text: str) -> None:
         ("first 3 then 4\n#### 7", "7", "7"),
         ("#### 7\n#### 8", "8", "8"),
         ("#### about 7", None, "7"),
+        ("#### 18 dollars, from 20", "18", "20"),
+        ("#### 1 and #### -$2,000.", "-2000", "-2000"),
+        ("$-5", "-5", "-5"),
+        ("−5", "-5", "-5"),
+        ("10-3", None, "3"),
+        ("10 - 3", None, "3"),
+        ("it falls by (-3/4).", None, "-3/4"),
+        ("it is 18, I think", None, "18"),
+        ("1,23", None, "23"),
+        ("٣", None, None),
         ("it costs $12, or -$5", None, "-5"),
         ("1,2,3", None, "3"),
         ("no number", None, None),
@@ -119,6 +130,10 @@ def test_an_unknown_extraction_is_refused() -> None:
         ("1/2", "0.5", True),
         ("-0", "0", True),
         ("1e3", "1000", True),
+        ("1.5/2", "0.75", True),
+        ("1 1", "11", False),
+        ("1+1", "11", False),
+        ("1e9999999999", "1e9999999999", False),
         ("18", "18.01", False),
         ("1/0", "1/0", False),
         ("", "", False),
@@ -135,6 +150,34 @@ def test_any_text_is_searched_for_a_number_without_raising(text: str) -> None:
     for mode in ("strict", "flexible"):
         found = extract_number(text, mode=mode)
         assert found is None or isinstance(numbers_equal(found, "1"), bool)
+
+
+@given(st.integers(-(10**15), 10**15), st.sampled_from(["{:,}", "{}", "${:,}", "{}.0", "{:,}.", "{}%"]))
+def test_the_spelling_of_a_number_does_not_matter(number: int, spelling: str) -> None:
+    text = spelling.format(number)
+    for stated in (extract_number(text), extract_number(f"#### {text}"), extract_number(f"So {text}", mode="flexible")):
+        assert numbers_equal(str(stated), str(number))
+
+
+NOISE = ("1", "1,", "1,111", "1.", ".1", "1/", "1 / ", "-", "$", " ", "####", "#### 1", "1e", "a ", "the ")
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize("end", ["", "x"])
+def test_100_kb_of_noise_are_scored_in_less_than_50_ms(noise: str, end: str) -> None:
+    text = (noise * 100_000)[:100_000] + end
+    for score in (extract_number, _flexible, lambda text: numbers_equal(text, "1"), _musique):
+        start = time.thread_time()
+        score(text)
+        assert time.thread_time() - start < 0.05
+
+
+def _flexible(text: str) -> str | None:
+    return extract_number(text, mode="flexible")
+
+
+def _musique(text: str) -> float:
+    return qa_score(text, ["one"], flavour="musique").f1
 
 
 def test_a_set_is_scored_without_repeats() -> None:

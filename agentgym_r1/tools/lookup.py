@@ -8,6 +8,7 @@ from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.types import ToolResult
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_SHOWN = 100
 
 
 class LookupTool:
@@ -40,9 +41,8 @@ class LookupTool:
             self._keyword, self._next = wanted, 0
         hits = [s for text in self._texts for s in _SENTENCE.split(text) if wanted in s.casefold()]
         if self._next >= len(hits):
-            return ToolResult(
-                f"No more sentences with {keyword.strip()!r}." if hits else f"No sentence has {keyword.strip()!r}."
-            )
+            shown = keyword.strip()[:_SHOWN]
+            return ToolResult(f"No more sentences with {shown!r}." if hits else f"No sentence has {shown!r}.")
         self._next += 1
         return ToolResult(f"(Result {self._next} / {len(hits)}) {hits[self._next - 1]}")
 

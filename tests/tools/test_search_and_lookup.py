@@ -61,6 +61,12 @@ def test_a_lookup_goes_from_sentence_to_sentence() -> None:
     assert tool("zebra").text == "No sentence has 'zebra'."
 
 
+def test_a_long_keyword_is_not_repeated_in_full() -> None:
+    tool = LookupTool()
+    tool.open([TOWER])
+    assert len(tool("x" * 100_000).text) < 150
+
+
 def test_lookup_without_search_explains_itself() -> None:
     assert LookupTool()("x").text == "There is no passage to look in: search first."
     assert not LookupTool()(" ").ok
