@@ -1,0 +1,27 @@
+"""Which goals are for training and which for testing: by the instruction's hash, or by the original's positions."""
+
+import hashlib
+import re
+
+from agentgym_r1.data.tasks import unknown_split
+
+SPLITS = ("train", "dev", "test")
+RANGES = {"test": slice(0, 500), "dev": slice(500, 1500), "train": slice(1500, None)}
+_TENTHS = ("test", "dev", "train", "train", "train", "train", "train", "train", "train", "train")
+_WORDS = re.compile(r"\w+")
+
+
+def split_of(instruction: str) -> str:
+    """Return the split of an instruction without options and price: a tenth is test, a tenth dev, the rest train.
+
+    Only the words count, whatever their case, so that goals that ask for the same thing never stand in two splits: all
+    option choices of a product are in one split, and so is every other product with the same instruction.
+    """
+    words = " ".join(_WORDS.findall(instruction.casefold()))
+    return _TENTHS[int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") % len(_TENTHS)]
+
+
+def check_split(split: str) -> None:
+    """Raise ConfigError when the shop has no such split."""
+    if split not in SPLITS:
+        raise unknown_split(split, name="webshop", known=SPLITS)
