@@ -29,3 +29,25 @@ class NumberGold:
 
     answer: str
     solution: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShopGold:
+    """Gold of a shopping goal.
+
+    Attributes:
+        asin: the product that the goal was made from; another one may earn the full reward too.
+        query, product_category: the product's, for the type match.
+        nouns: lower-cased nouns of the product's title, in order, with repeats.
+        attributes: the properties asked for.
+        options: the choices asked for: (name, value) pairs of a generated goal, plain values of a person's.
+        price_upper: the most it may cost.
+    """
+
+    asin: str
+    query: str
+    product_category: str
+    nouns: tuple[str, ...]
+    attributes: tuple[str, ...]
+    options: tuple[tuple[str, str], ...] | tuple[str, ...]
+    price_upper: float
