@@ -1,0 +1,1 @@
+"""WebShop: the shop's pages, its reward, and the environment over them."""
