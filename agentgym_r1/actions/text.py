@@ -58,6 +58,9 @@ def block_pattern(opening: str) -> re.Pattern[str]:
     return re.compile(f"{THINK_OPEN}|{THINK_CLOSE}|{opening}")
 
 
+_NO_BLOCKS = block_pattern(r"(?!)")
+
+
 def walk(text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str]], Block]) -> Reading:
     """Take a response apart from left to right.
 
@@ -100,7 +103,7 @@ def walk(text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str]], Bl
 
 def outside_thoughts(text: str) -> tuple[str, bool]:
     """Return the text outside of ``<think>`` blocks, and whether it ends inside one."""
-    reading = walk(text, block_pattern(r"(?!)"), lambda match: Block(match.end()))
+    reading = walk(text, _NO_BLOCKS, lambda match: Block(match.end()))
     return reading.rest, reading.thinking
 
 

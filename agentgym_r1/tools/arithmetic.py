@@ -72,16 +72,11 @@ def _decimal(value: Fraction) -> Decimal:
 
 # Text to Python's syntax.
 
-_TOKEN = re.compile(
-    r"""\s*(?:
-    (?P<grouped>\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d*)?)
-    |(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4}(?!\d))?)
-    |(?P<name>[A-Za-z]+)
-    |(?P<operator>\*\*|//|[-+*/%(),^×·÷−–])
-    |(?P<currency>[$€£])
-    )\s*""",
-    re.VERBOSE | re.ASCII,
-)
+_GROUPED = r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d*)?"
+_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4}(?!\d))?"
+_OTHERS = r"(?P<name>[A-Za-z]+)|(?P<operator>\*\*|//|[-+*/%(),^×·÷−–])|(?P<currency>[$€£])"
+_TOKEN = re.compile(rf"\s*(?:(?P<number>{_GROUPED}|{_NUMBER})|{_OTHERS})\s*", re.ASCII)
+_ARGUMENT_TOKEN = re.compile(rf"\s*(?:(?P<number>{_NUMBER})|{_OTHERS})\s*", re.ASCII)
 _AS_OPERATOR = {"×": "*", "·": "*", "x": "*", "of": "*", "÷": "/", "^": "**", "−": "-", "–": "-"}
 _AFTER_PERCENT = ("", "*", "/", ")", ",", "×", "·", "÷", "x", "o")
 
@@ -92,15 +87,11 @@ def _translate(expression: str) -> tuple[str, dict[str, Fraction]]:
     numbers: dict[str, Fraction] = {}
     position, in_call = 0, [False]
     while position < len(expression):
-        match = _TOKEN.match(expression, position)
+        match = (_ARGUMENT_TOKEN if in_call[-1] else _TOKEN).match(expression, position)
         if match is None:
             raise ExpressionError(f"there is an unexpected {expression[position:].lstrip()[:1]!r}")
-        text, kind = match.group().strip(), match.lastgroup
-        if kind == "grouped" and in_call[-1]:
-            match = _TOKEN.match(expression[: match.start(kind) + text.index(",")], position) or match
-            text, kind = match.group().strip(), "number"
-        position = match.end()
-        if kind in {"grouped", "number"}:
+        text, kind, position = match.group().strip(), match.lastgroup, match.end()
+        if kind == "number":
             value = Fraction(text.replace(",", ""))
             if _is_percent(expression, position):
                 value, position = value / 100, position + 1
