@@ -95,6 +95,9 @@ class ToolBox:
         if len(self._tools) != len(tools):
             raise ConfigError(f"tool names must differ, got {', '.join(tool.name for tool in tools)}")
 
+    def __reduce__(self) -> tuple[type["ToolBox"], tuple[list[Tool]]]:
+        return ToolBox, ([bound.tool for bound in self._tools.values()],)
+
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The schemas, in the order of the tools."""
