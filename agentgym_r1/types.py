@@ -217,7 +217,7 @@ class Trajectory:
     Attributes:
         env_id: the Gymnasium id.
         env_kwargs: the keyword arguments of gym.make, enough to make the environment again.
-        task_id, task_digest, split, source: which task was played, and its sha256.
+        task_id, task_kind, task_digest, split, source: which task was played, its kind and its sha256.
         policy: the policy's name.
         seed: seed given to reset and to the policy.
         repeat: 0-based count of this task's evaluations.
@@ -231,6 +231,7 @@ class Trajectory:
     env_id: str
     env_kwargs: Mapping[str, Any]
     task_id: str
+    task_kind: str
     task_digest: str
     split: str
     source: str
