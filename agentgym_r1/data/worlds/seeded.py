@@ -65,6 +65,10 @@ class SeededTasks:
             raise IndexError(f"{self.name}/{self.split} has tasks 0 to {self._size - 1}, got {index}")
         return self._generate(self._id(index), index)
 
+    def ids(self) -> tuple[str, ...]:
+        """Return all task ids in order; no task is generated for it."""
+        return tuple(map(self._id, range(self._size)))
+
     def index_of(self, task_id: str) -> int:
         """Return the position of ``task_id``."""
         digits = task_id.removeprefix(f"{self.split}-")

@@ -1,0 +1,71 @@
+"""Protocol presets: what a published number's protocol sets at once, per family of environments.
+
+Sources: Agent-R1 (arXiv 2511.14460) and its recipes, Search-R1 (arXiv 2503.09516), GiGPO (arXiv 2505.10978), ReAct
+(arXiv 2210.03629). A keyword given to gym.make after ``protocol`` overrides the preset.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any
+
+from agentgym_r1.errors import ConfigError, unknown_name
+from agentgym_r1.text_env import Options
+
+DEFAULT_PROTOCOL = "agent-r1"
+
+_QA: Mapping[str, Mapping[str, Any]] = {
+    "agent-r1": {"action_format": "hermes", "context": "state", "max_steps": 5, "k": 5, "first_search": True},
+    "search-r1": {
+        "action_format": "tags",
+        "context": "append",
+        "max_steps": 4,
+        "k": 3,
+        "feedback_tokens": 500,
+        "forced_answer": True,
+    },
+    "gigpo": {"action_format": "tags", "context": "window", "context_turns": 4, "max_steps": 4, "k": 3},
+    "react": {"action_format": "react", "context": "append", "max_steps": 7, "k": 1, "lookup": True},
+}
+_GSM8K: Mapping[str, Mapping[str, Any]] = {
+    "agent-r1": {"action_format": "hermes", "context": "append", "max_steps": 5},
+    "react": {"action_format": "react", "context": "append", "max_steps": 5},
+}
+
+PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType({"qa": _QA, "gsm8k": _GSM8K})
+
+
+def protocols(family: str) -> tuple[str, ...]:
+    """Return the protocols a family of environments has, the default first."""
+    return tuple(PRESETS[family])
+
+
+def resolve(family: str, protocol: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of a preset with the caller's overrides on top.
+
+    Raises:
+        ConfigError: the family has no such protocol.
+    """
+    if protocol not in PRESETS[family]:
+        raise unknown_name(f"protocol of the {family} environments", protocol, PRESETS[family])
+    return {**PRESETS[family][protocol], **overrides}
+
+
+def split_options(chosen: Mapping[str, Any], *, own: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Divide keyword arguments into Options and the environment's own, which start from the defaults in ``own``.
+
+    Raises:
+        ConfigError: a keyword is neither.
+    """
+    shared = {field.name for field in fields(Options)}
+    unknown = sorted(set(chosen) - shared - set(own))
+    if unknown:
+        raise unknown_name("argument of this environment", unknown[0], {*shared, *own, "split", "source", "protocol"})
+    mine = {**own, **{key: value for key, value in chosen.items() if key in own}}
+    return Options(**{key: value for key, value in chosen.items() if key in shared}), mine
+
+
+def check_choice(name: str, value: Any, known: tuple[Any, ...]) -> None:
+    """Raise ConfigError when an argument is not one of the known values."""
+    if value not in known:
+        raise ConfigError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")

@@ -1,0 +1,53 @@
+"""The one table of environments, and their registration with Gymnasium."""
+
+from dataclasses import dataclass
+
+import gymnasium as gym
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One registered environment.
+
+    Attributes:
+        id: the Gymnasium id.
+        entry_point: ``module:function`` that makes one environment.
+        vector_entry_point: ``module:function`` that makes the batched environment.
+        summary: what the agent does, in one line.
+        data: the real sets it can use, as ``agentgym-r1 data get`` names them.
+        world: the embedded world it uses otherwise.
+        split: the split that evaluation uses by default.
+        family: which presets apply, as envs.presets names them.
+        extras: extras of this package that some option of it needs.
+    """
+
+    id: str
+    entry_point: str
+    vector_entry_point: str
+    summary: str
+    data: tuple[str, ...]
+    world: str
+    split: str
+    family: str
+    extras: tuple[str, ...] = ()
+
+
+ENTRIES = (
+    Entry(
+        id="AgentR1/GSM8K-v0",
+        entry_point="agentgym_r1.envs.gsm8k:make",
+        vector_entry_point="agentgym_r1.envs.gsm8k:make_vector",
+        summary="Solve a word problem with a calculator.",
+        data=("gsm8k",),
+        world="arithmetic",
+        split="test",
+        family="gsm8k",
+    ),
+)
+
+
+def register_all() -> None:
+    """Register every environment with Gymnasium; called by ``import agentgym_r1``."""
+    for entry in ENTRIES:
+        if entry.id not in gym.registry:
+            gym.register(id=entry.id, entry_point=entry.entry_point, vector_entry_point=entry.vector_entry_point)
