@@ -1,0 +1,343 @@
+"""Run policies over environments on frozen panels, streamed to disk, resumable, the same for any number of workers.
+
+A run folder holds ``config.json`` (what was asked, with the panels' hashes), ``trajectories.jsonl`` (appended as
+episodes end, sorted when all have) and ``results.json`` (rows and comparisons). Scripted policies run in ``workers``
+processes; language-model policies run in this process with ``workers`` episodes in flight, the engine's batch.
+"""
+
+import asyncio
+import json
+import multiprocessing
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+
+from agentgym_r1.bench.panel import Panel, choose_panel
+from agentgym_r1.bench.summary import Tally, compare, row
+from agentgym_r1.errors import AgentGymError, ConfigError, DataError, unknown_name
+from agentgym_r1.policies.registry import is_model_policy, make_policy
+from agentgym_r1.policies.scripted import text_env
+from agentgym_r1.registration import ENTRIES
+from agentgym_r1.rollout import Episode, rollout_many, run_sync
+from agentgym_r1.trajectories import TrajectoryWriter, read_trajectories
+from agentgym_r1.types import Policy, Source, Trajectory
+
+RESULTS_SCHEMA = 1
+CHUNK = 16
+_THREADS = 4
+OnEpisode = Callable[[Trajectory], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchConfig:
+    """What to run.
+
+    Attributes:
+        envs: Gymnasium ids.
+        policies: policy specs; see policies.registry.
+        source: ``auto``, ``real`` or ``world``.
+        split: a split of every environment, or None for each one's own evaluation split.
+        protocol: a preset, or None for the default one.
+        repeats: evaluations of each task.
+        episodes: tasks of each panel, or None for the whole split.
+        seed: chooses the panel's tasks and seeds the episodes.
+        workers: processes, or episodes in flight for language models.
+        out: the run folder.
+        resume: continue the run in ``out``.
+    """
+
+    envs: tuple[str, ...]
+    policies: tuple[str, ...]
+    out: Path
+    source: Source = "auto"
+    split: str | None = None
+    protocol: str | None = None
+    repeats: int = 1
+    episodes: int | None = None
+    seed: int = 0
+    workers: int = 1
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("repeats", "workers"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not self.envs or not self.policies:
+            raise ConfigError("a benchmark needs at least one environment and one policy")
+        for name in ("envs", "policies"):
+            if len(set(getattr(self, name))) != len(getattr(self, name)):
+                raise ConfigError(f"{name} are given twice: {', '.join(getattr(self, name))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One policy on one environment: everything a worker process needs to play it."""
+
+    env_id: str
+    policy: str
+    kwargs: tuple[tuple[str, Any], ...]
+
+    def make_env(self) -> gym.Env[str, str]:
+        """Make the cell's environment."""
+        return gym.make(self.env_id, **dict(self.kwargs))
+
+
+@dataclass(frozen=True, slots=True)
+class CellPlan:
+    """A cell with its panel and the labels of its row."""
+
+    cell: Cell
+    panel: Panel
+    labels: dict[str, Any]
+
+    def key(self, trajectory: Trajectory) -> bool:
+        """Return whether a trajectory belongs to this cell."""
+        return (trajectory.env_id, trajectory.policy) == (self.cell.env_id, self.labels["policy"])
+
+
+Key = tuple[str, str, str, int]
+
+
+def run(config: BenchConfig, *, on_plan: Callable[[int, int], None], on_episode: OnEpisode) -> dict[str, Any]:
+    """Run the benchmark and return the results document.
+
+    Args:
+        config: what to run.
+        on_plan: called once with the number of episodes in all and of those already done.
+        on_episode: called after each finished episode.
+
+    Raises:
+        ConfigError: unknown names, or a resumed run was made with another configuration or other panels.
+        DataError: the run folder cannot be used.
+    """
+    plans = plan(config)
+    _open_folder(config, plans)
+    journal = config.out / "trajectories.jsonl"
+    finished = _finished(journal)
+    total = sum(len(p.panel.task_ids) for p in plans) * config.repeats
+    on_plan(total, len(finished))
+    with TrajectoryWriter(journal) as writer:
+        for part in plans:
+            waiting = [e for e in _episodes(part, config) if _episode_key(part, e) not in finished]
+            for trajectory in _play(part.cell, waiting, config.workers):
+                writer.write(trajectory)
+                on_episode(trajectory)
+    _sort_journal(journal, plans, config)
+    results = summarise(config, plans, read_trajectories(journal))
+    _write_json(config.out / "results.json", results)
+    return results
+
+
+def plan(config: BenchConfig) -> list[CellPlan]:
+    """Resolve environments, policies and panels before anything is played, so that a wrong name fails at once."""
+    known = {entry.id: entry for entry in ENTRIES}
+    plans = []
+    for spec in config.policies:
+        if (engine := getattr(_policy(spec), "engine", None)) is not None:
+            run_sync(engine.check())
+    for env_id in config.envs:
+        if env_id not in known:
+            raise unknown_name("environment", env_id, known)
+        panels: dict[tuple[str, str], Panel] = {}
+        for spec in config.policies:
+            kwargs: dict[str, Any] = {"source": config.source, "split": config.split or known[env_id].split}
+            kwargs |= {"protocol": config.protocol} if config.protocol else {}
+            policy = _policy(spec)
+            kwargs |= {"action_format": policy.action_format} if hasattr(policy, "action_format") else {}
+            plans.append(_cell_plan(Cell(env_id, spec, tuple(sorted(kwargs.items()))), policy, config, panels))
+    return plans
+
+
+def summarise(config: BenchConfig, plans: Sequence[CellPlan], trajectories: Iterator[Trajectory]) -> dict[str, Any]:
+    """Return the results document of the trajectories of a run."""
+    tallies = {(p.cell.env_id, p.labels["policy"]): Tally() for p in plans}
+    for trajectory in trajectories:
+        tallies[trajectory.env_id, trajectory.policy].add(trajectory)
+    rows = [row(tallies[p.cell.env_id, p.labels["policy"]], p.labels, seed=config.seed) for p in plans]
+    comparisons = []
+    for env_id in config.envs:
+        own = {policy: tally for (env, policy), tally in tallies.items() if env == env_id}
+        comparisons += compare(own, env_id, seed=config.seed)
+    return {
+        "schema": RESULTS_SCHEMA,
+        "panel": {p.cell.env_id: p.panel.hash for p in plans},
+        "rows": rows,
+        "comparisons": comparisons,
+    }
+
+
+def _cell_plan(cell: Cell, policy: Policy, config: BenchConfig, panels: dict[tuple[str, str], Panel]) -> CellPlan:
+    env = cell.make_env()
+    try:
+        tasks = text_env(env).tasks
+        where = (tasks.split, tasks.source)
+        if where not in panels:
+            panels[where] = choose_panel(tasks, episodes=config.episodes, seed=config.seed)
+        labels = {
+            "env": cell.env_id,
+            "policy": policy.name,
+            "split": tasks.split,
+            "source": tasks.source,
+            "protocol": config.protocol or "agent-r1",
+        }
+    finally:
+        env.close()
+    return CellPlan(cell, panels[where], labels)
+
+
+def _episodes(part: CellPlan, config: BenchConfig) -> list[Episode]:
+    return part.panel.episodes(seed=config.seed, repeats=config.repeats)
+
+
+def _play(cell: Cell, episodes: Sequence[Episode], workers: int) -> Iterator[Trajectory]:
+    if not episodes:
+        return iter(())
+    if is_model_policy(cell.policy):
+        return _play_here(cell, episodes, concurrency=workers, threads=_THREADS)
+    if workers == 1:
+        return _play_here(cell, episodes, concurrency=1, threads=0)
+    return _play_in_processes(cell, episodes, workers)
+
+
+def _play_here(cell: Cell, episodes: Sequence[Episode], *, concurrency: int, threads: int) -> Iterator[Trajectory]:
+    """Drive the asynchronous rollout from synchronous code, one trajectory at a time."""
+    stream = rollout_many(cell.make_env, _policy(cell.policy), episodes, concurrency=concurrency, threads=threads)
+    with asyncio.Runner() as runner:
+        while (trajectory := runner.run(_next(stream))) is not None:
+            yield trajectory
+
+
+async def _next(stream: AsyncIterator[Trajectory]) -> Trajectory | None:
+    return await anext(stream, None)
+
+
+def _play_in_processes(cell: Cell, episodes: Sequence[Episode], workers: int) -> Iterator[Trajectory]:
+    chunks = [episodes[i : i + CHUNK] for i in range(0, len(episodes), CHUNK)]
+    pool = ProcessPoolExecutor(min(workers, len(chunks)), mp_context=multiprocessing.get_context("spawn"))
+    try:
+        running: set[Future[list[Trajectory]]] = {pool.submit(play_chunk, cell, chunk) for chunk in chunks}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield from future.result()
+    except BrokenProcessPool as err:
+        raise AgentGymError("a worker process died; finished episodes are kept: run again with --resume") from err
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def play_chunk(cell: Cell, episodes: Sequence[Episode]) -> list[Trajectory]:
+    """Play episodes one after the other in a worker process, which keeps its environments between chunks."""
+    return run_sync(_collect(cell, episodes))
+
+
+async def _collect(cell: Cell, episodes: Sequence[Episode]) -> list[Trajectory]:
+    from agentgym_r1.rollout import rollout_async
+
+    env, policy = _env(cell), _policy(cell.policy)
+    return [await rollout_async(env, policy, task=e.task_id, seed=e.seed, repeat=e.repeat) for e in episodes]
+
+
+@lru_cache(maxsize=8)
+def _env(cell: Cell) -> gym.Env[str, str]:
+    return cell.make_env()
+
+
+@lru_cache(maxsize=8)
+def _policy(spec: str) -> Policy:
+    return make_policy(spec)
+
+
+def _key(trajectory: Trajectory) -> Key:
+    return trajectory.env_id, trajectory.policy, trajectory.task_id, trajectory.repeat
+
+
+def _episode_key(part: CellPlan, episode: Episode) -> Key:
+    return part.cell.env_id, part.labels["policy"], episode.task_id, episode.repeat
+
+
+def _finished(journal: Path) -> set[Key]:
+    """Return what a run has played; broken episodes are taken out of its journal, to be played again."""
+    if not journal.exists():
+        return set()
+    kept, broken = [], 0
+    for trajectory in read_trajectories(journal, partial=True):
+        kept.append((_key(trajectory), not trajectory.error))
+        broken += bool(trajectory.error)
+    if broken:
+        lines = journal.read_bytes().splitlines(keepends=True)
+        temporary = journal.with_suffix(".tmp")
+        temporary.write_bytes(b"".join(line for line, (_, sound) in zip(lines, kept) if sound))
+        temporary.replace(journal)
+    return {key for key, sound in kept if sound}
+
+
+def _open_folder(config: BenchConfig, plans: Sequence[CellPlan]) -> None:
+    """Create the run folder, or check that the run in it is this one."""
+    asked = json.loads(json.dumps(_identity(config, plans)))
+    path = config.out / "config.json"
+    try:
+        config.out.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            if any(config.out.iterdir()):
+                raise ConfigError(f"{config.out} is not empty and not a run: choose another --out")
+            _write_json(path, asked)
+            return
+        if not config.resume:
+            raise ConfigError(f"{config.out} already holds a run: add --resume to continue it, or choose another --out")
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as err:
+        raise DataError(f"cannot use {config.out}: {err.strerror or err}") from err
+    except json.JSONDecodeError as err:
+        raise DataError(f"{path} is not JSON: {err}") from err
+    differing = [key for key in {**asked, **found} if asked.get(key) != found.get(key)]
+    if differing:
+        key = differing[0]
+        raise ConfigError(
+            f"{config.out} was run with {key} {found.get(key)!r}, now {asked.get(key)!r}: choose another --out"
+        )
+
+
+def _identity(config: BenchConfig, plans: Sequence[CellPlan]) -> dict[str, Any]:
+    """Return what two runs must share to be one."""
+    chosen = asdict(replace(config, out=Path()))
+    for key in ("out", "resume", "workers"):
+        del chosen[key]
+    return {**chosen, "panel": {p.cell.env_id: p.panel.hash for p in plans}}
+
+
+def _sort_journal(journal: Path, plans: Sequence[CellPlan], config: BenchConfig) -> None:
+    """Rewrite the journal in the order of the plan, so that it does not depend on who finished first."""
+    order = {
+        _episode_key(part, episode): rank
+        for rank, (part, episode) in enumerate((p, e) for p in plans for e in _episodes(p, config))
+    }
+    lines = []
+    offset = 0
+    with journal.open("rb") as file:
+        for trajectory in read_trajectories(journal):
+            length = len(file.readline())
+            lines.append((order[_key(trajectory)], offset, length))
+            offset += length
+        target = journal.with_suffix(".sorted")
+        with target.open("wb") as sorted_file:
+            for _, start, length in sorted(lines):
+                file.seek(start)
+                sorted_file.write(file.read(length))
+            sorted_file.flush()
+            os.fsync(sorted_file.fileno())
+    shutil.move(target, journal)
+
+
+def _write_json(path: Path, document: Any) -> None:
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.replace(path)

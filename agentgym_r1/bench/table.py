@@ -1,0 +1,88 @@
+"""The benchmark's table for a terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from agentgym_r1.bench.summary import ranking
+
+_INTERVAL_DIGITS = 3
+
+
+def table(results: Mapping[str, Any]) -> Group:
+    """Return the results as a table per run: one row a policy and environment, then what the paired tests separate."""
+    grid = Table(header_style="bold", pad_edge=False, box=None, padding=(0, 1))
+    for name, justify in _COLUMNS:
+        grid.add_column(name, justify=justify, no_wrap=True)
+    last = None
+    for row in results["rows"]:
+        if last not in {None, row["env"]}:
+            grid.add_row()
+        grid.add_row(*_cells(row, first=row["env"] != last))
+        last = row["env"]
+    return Group(grid, Text(), *_notes(results))
+
+
+def show(results: Mapping[str, Any], console: Console) -> None:
+    """Print the table."""
+    console.print(table(results))
+
+
+_COLUMNS: Sequence[tuple[str, Any]] = (
+    ("environment", "left"),
+    ("policy", "left"),
+    ("episodes", "right"),
+    ("success [95 %]", "right"),
+    ("score [95 %]", "right"),
+    ("return", "right"),
+    ("steps", "right"),
+    ("invalid", "right"),
+    ("tokens", "right"),
+    ("seconds", "right"),
+)
+
+
+def _cells(row: Mapping[str, Any], *, first: bool) -> list[str | Text]:
+    errors = Text(f" +{row['errors']} broken", style="red") if row["errors"] else Text("")
+    tokens = row["completion_tokens"]
+    return [
+        row["env"].removeprefix("AgentR1/") if first else "",
+        row["policy"],
+        Text(str(row["episodes"])) + errors,
+        _interval(row["success"], row["success_ci"]),
+        _interval(row["score"], row["score_ci"]),
+        f"{row['return']:.2f}",
+        f"{row['steps']:.1f}",
+        f"{row['invalid_rate']:.0%}",
+        f"{tokens:,}" if tokens else "-",
+        f"{row['seconds']:.1f}",
+    ]
+
+
+def _interval(value: float, bounds: Sequence[float]) -> str:
+    low, high = (f"{bound:.{_INTERVAL_DIGITS}f}" for bound in bounds)
+    return f"{value:.{_INTERVAL_DIGITS}f} [{low}, {high}]"
+
+
+def _notes(results: Mapping[str, Any]) -> list[Text]:
+    notes = []
+    for env, panel in results["panel"].items():
+        rows = [row for row in results["rows"] if row["env"] == env]
+        names = [row["policy"] for row in rows]
+        better: dict[str, list[str]] = {}
+        for winner, loser in ranking(names, [c for c in results["comparisons"] if c["env"] == env]):
+            better.setdefault(winner, []).append(loser)
+        label = f"{env.removeprefix('AgentR1/')} ({rows[0]['split']}, {rows[0]['source']}, {rows[0]['protocol']})"
+        notes.append(Text(f"{label}: panel {panel[:12]}", style="bold"))
+        for winner, losers in better.items():
+            notes.append(Text(f"  {winner} > {', '.join(losers)} (paired test, p < 0.05)"))
+        for row in rows:
+            if row["first_error"]:
+                notes.append(Text(f"  {row['policy']}: {row['first_error']}", style="red"))
+            if len(row["kinds"]) > 1 and row["policy"] == "expert":
+                kinds = ", ".join(f"{kind} {v['success']:.3f} ({v['episodes']})" for kind, v in row["kinds"].items())
+                notes.append(Text(f"  expert by kind: {kinds}"))
+    return notes

@@ -1,0 +1,66 @@
+"""Policies by name, as the command line spells them."""
+
+import os
+from pathlib import Path
+
+from agentgym_r1.errors import ConfigError, unknown_name
+from agentgym_r1.policies.exploits import EXPLOITS
+from agentgym_r1.policies.scripted import ExpertPolicy, RandomPolicy, ScriptedPolicy
+from agentgym_r1.types import Policy
+
+ENGINE_VARIABLE = "AGENTGYM_R1_ENGINE"
+MODEL_POLICIES = ("tool_calling", "react")
+BUILTIN = ("random", "expert", *EXPLOITS)
+
+
+def is_model_policy(spec: str) -> bool:
+    """Return whether ``spec`` names a policy over a language model."""
+    return spec.partition("@")[0] in MODEL_POLICIES
+
+
+def default_policies() -> tuple[str, ...]:
+    """Return what a benchmark runs by default: the built-in policies, and tool_calling when an engine is configured."""
+    return (*BUILTIN, "tool_calling") if os.environ.get(ENGINE_VARIABLE) else BUILTIN
+
+
+def make_policy(spec: str) -> Policy:
+    """Return the policy that ``spec`` names.
+
+    Args:
+        spec: ``random``, ``expert``, ``exploit-NAME``, ``scripted:FILE`` (one action a line), or ``tool_calling`` and
+            ``react``, followed by ``@ENGINE`` or with $AGENTGYM_R1_ENGINE set (see policies.engines.spec).
+
+    Raises:
+        ConfigError: unknown name, unreadable script, or a model policy without an engine.
+    """
+    name, _, engine = spec.partition("@")
+    if name in MODEL_POLICIES:
+        return _model_policy(name, engine or os.environ.get(ENGINE_VARIABLE, ""))
+    if name.startswith("scripted:"):
+        return _scripted(Path(name.removeprefix("scripted:")))
+    if name in EXPLOITS:
+        return EXPLOITS[name]
+    if name == "expert":
+        return ExpertPolicy()
+    if name == "random":
+        return RandomPolicy()
+    raise unknown_name("policy", spec, [*BUILTIN, "scripted:FILE", *(f"{model}@ENGINE" for model in MODEL_POLICIES)])
+
+
+def _scripted(path: Path) -> Policy:
+    try:
+        return ScriptedPolicy(path.read_text(encoding="utf-8").splitlines())
+    except OSError as err:
+        raise ConfigError(f"cannot read the script {path}: {err.strerror or err}") from err
+
+
+def _model_policy(name: str, engine: str) -> Policy:
+    if not engine:
+        raise ConfigError(
+            f"{name} needs a language model: {name}@http://127.0.0.1:8000/v1#MODEL or {name}@hf:smollm2, "
+            f"or set {ENGINE_VARIABLE}"
+        )
+    from agentgym_r1.policies.engines.spec import engine_from_spec
+    from agentgym_r1.policies.lm import ReActPolicy, ToolCallingPolicy
+
+    return (ToolCallingPolicy if name == "tool_calling" else ReActPolicy)(engine_from_spec(engine))

@@ -1,0 +1,142 @@
+"""The command line: output, exit codes, and one line for every error."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GSM8K = "AgentR1/GSM8K-v0"
+
+
+def run(*arguments: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).resolve().parents[1]
+    path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "agentgym_r1.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "160", **env},
+        timeout=120,
+    )
+
+
+def test_envs_lists_every_environment() -> None:
+    found = run("envs")
+    assert found.returncode == 0
+    assert GSM8K in found.stdout
+    rows = json.loads(run("envs", "--json").stdout)
+    assert {"id", "summary", "data", "world", "split", "protocols", "extras"} <= set(rows[0])
+
+
+def test_bench_prints_a_table_on_stdout_and_writes_the_run(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    found = run("bench", "--env", GSM8K, "--policy", "expert", "--source", "world", "--episodes", 3, "--out", out)
+    assert found.returncode == 0, found.stderr
+    assert "1.000" in found.stdout
+    assert "panel" in found.stdout
+    assert {path.name for path in out.iterdir()} == {"config.json", "results.json", "trajectories.jsonl"}
+    replayed = run("replay", out / "trajectories.jsonl")
+    assert replayed.stdout.strip().endswith("3 episodes replayed, 0 differ")
+    assert replayed.returncode == 0
+
+
+def test_bench_json_is_one_document(tmp_path: Path) -> None:
+    found = run(
+        *("bench", "--env", GSM8K, "--policy", "expert", "--policy", "random", "--source", "world", "--episodes", 3),
+        *("--json", "--out", tmp_path / "run"),
+    )
+    document = json.loads(found.stdout)
+    assert [row["policy"] for row in document["rows"]] == ["expert", "random"]
+    assert set(document["panel"]) == {GSM8K}
+
+
+def test_a_changed_record_fails_the_replay(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run("bench", "--env", GSM8K, "--policy", "expert", "--source", "world", "--episodes", 2, "--out", out)
+    path = out / "trajectories.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines[1]["transitions"][0]["reward"] = 5.0
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    found = run("replay", path)
+    assert found.returncode == 1
+    assert "reward was '5.0', is '0.0'" in found.stdout
+    assert "2 episodes replayed, 1 differ" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("bench", "--env", "AgentR1/GSM8K"), 2, "unknown environment 'AgentR1/GSM8K'; did you mean"),
+        (("bench", "--env", GSM8K, "--split", "dve", "--source", "world"), 2, "did you mean 'dev'"),
+        (("bench", "--env", GSM8K, "--policy", "exprt", "--source", "world"), 2, "did you mean 'expert'"),
+        (("bench", "--env", GSM8K, "--policy", "react"), 2, "needs a language model"),
+        (("bench", "--env", GSM8K, "--source", "real"), 1, "agentgym-r1 data get gsm8k"),
+        (("bench", "--env", GSM8K, "--source", "wrld"), 2, "auto, real or world"),
+        (("bench", "--env", GSM8K, "--resume"), 2, "--resume needs --out"),
+        (("bench", "--env", GSM8K, "--episodes", "0"), 2, "--episodes"),
+        (("replay", "none.jsonl"), 1, "cannot read none.jsonl"),
+        (("data", "get", "gsm9k"), 2, "did you mean 'gsm8k'"),
+        (("data", "verify", "gsm8k"), 1, "data get gsm8k"),
+        (("doctor", "AgentR1/Nothing-v0"), 2, "unknown environment"),
+        (("play", "AgentR1/GSM8K-v9"), 2, "unknown environment"),
+        (("nonsense",), 2, "nonsense"),
+    ],
+)
+def test_an_error_is_one_line_with_its_exit_code(
+    arguments: tuple[str, ...], code: int, message: str, tmp_path: Path
+) -> None:
+    found = run(*arguments, cwd=tmp_path, AGENTGYM_R1_HOME=str(tmp_path / "home"), AGENTGYM_R1_ENGINE="")
+    assert found.returncode == code, found.stderr
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
+    assert list(tmp_path.iterdir()) == []
+    if found.stderr.startswith("error: "):
+        assert found.stderr.count("\n") == 1
+
+
+def test_an_output_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    found = run("bench", "--env", GSM8K, "--source", "world", "--out", tmp_path / "file" / "run")
+    assert found.returncode == 1
+    assert found.stderr.startswith("error: cannot use")
+
+
+def test_an_endpoint_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    found = run(
+        *("bench", "--env", GSM8K, "--source", "world", "--episodes", 1, "--out", tmp_path / "run"),
+        *("--policy", "tool_calling@http://127.0.0.1:9/v1#none"),
+    )
+    assert found.returncode == 1
+    assert found.stderr.startswith("error: ")
+    assert "127.0.0.1:9" in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_doctor_reports_point_by_point() -> None:
+    found = run("doctor", GSM8K, "--source", "world", "--resets", 200)
+    assert found.returncode == 0, found.stdout
+    assert "hostile actions never raise" in found.stdout
+    points = json.loads(run("doctor", GSM8K, "--source", "world", "--resets", 200, "--json").stdout)
+    assert {point["status"] for point in points} == {"pass"}
+
+
+def test_a_game_can_be_played_by_hand() -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "agentgym_r1.cli", "play", GSM8K, "--source", "world"],
+        input="nonsense\n<answer>0</answer>\n",
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).resolve().parents[1],
+        timeout=120,
+    )
+    assert found.returncode == 0, found.stderr
+    assert "the episode ended: success False" in found.stdout
+
+
+def test_version_is_printed() -> None:
+    assert run("--version").stdout.strip()
