@@ -62,7 +62,7 @@ def finish_catalogue(work: Path, source: ShopSource, *, nouns: str, part_rows: i
 
 
 def _write_instructions(work: Path, parts: list[Any], kind: Kind, prices: list[float], state: Any) -> int:
-    """Write the instructions of a kind and the original's order of their goals; return the number of goals."""
+    """Write the instructions of a kind and the orders of their goals; return the number of all goals."""
     rng = random.Random()
     rng.setstate(state)
     columns = empty_columns(instruction_types())
@@ -77,9 +77,10 @@ def _write_instructions(work: Path, parts: list[Any], kind: Kind, prices: list[f
         }
         append_row(columns, entry)
     write_table(work / f"{kind}.arrow", columns, instruction_types(), metadata={})
-    count = sum(columns["combinations"])
-    np.save(work / f"{kind}_order.npy", np.array(original_order(count), dtype=np.int32))
-    return count
+    for name in ("combinations", "meetable"):
+        order = original_order(sum(columns[name]))
+        np.save(work / f"{kind}_{name}_order.npy", np.array(order, dtype=np.int32))
+    return sum(columns["combinations"])
 
 
 def _combinations(kind: Kind, instruction: Instruction, options: Options) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agentgym_r1.data.gold import ShopGold
 from agentgym_r1.data.webshop.draws import limit_clause, seeded_limit, seeded_price
-from agentgym_r1.data.webshop.splits import RANGES, SPLITS, check_split
+from agentgym_r1.data.webshop.splits import RANGES, SPLITS, check_split, request_of
 from agentgym_r1.data.webshop.store import KINDS, Catalogue, Kind
 from agentgym_r1.errors import unknown_name
 from agentgym_r1.types import digest
@@ -42,10 +42,10 @@ class Goal:
 class Goals:
     """All goals of one kind, in order.
 
-    A generated instruction has one goal for each choice of the product's options, a person's has one. Original goals
-    stand in WebShop's shuffled order, with its prices and limits (see ``draws``). Seeded goals stand in the catalogue's
-    order, and those are left out that nobody can meet: the reward does not recognise some option values (7 % of the
-    goals of the original's 1,000 products). Where splits are ranges of positions, seeded goals are all goals, shuffled.
+    A generated instruction has one goal for each choice of the product's options, a person's has one; they stand in an
+    order shuffled as WebShop does. Original goals have WebShop's prices and limits (see ``draws``). Seeded goals have
+    their own, and those are left out that nobody can meet, as the reward does not recognise some option values (7 % of
+    the goals of WebShop's 1,000 products); but where splits are ranges of positions, they too are all goals.
 
     Args:
         catalogue: where they come from.
@@ -64,10 +64,10 @@ class Goals:
         self.catalogue, self.kind, self.sampling = catalogue, kind, sampling
         self._instructions = catalogue.table(kind)
         self._meetable = sampling == "seeded" and catalogue.manifest.splits == "hash"
-        counted = self._instructions.column("meetable" if self._meetable else "combinations")
-        self._combinations = counted.to_numpy()
+        counted = "meetable" if self._meetable else "combinations"
+        self._combinations = self._instructions.column(counted).to_numpy()
         self._ends = np.cumsum(self._combinations)
-        self._order = np.arange(len(self)) if self._meetable else catalogue.array(f"{kind}_order")
+        self._order = catalogue.array(f"{kind}_{counted}_order")
         self._prices = catalogue.array("original_prices") if sampling == "original" else None
 
     def __len__(self) -> int:
@@ -93,6 +93,12 @@ class Goals:
             return np.arange(len(self))[RANGES[split]]
         generated = np.repeat(self._instructions.column("split").to_numpy(), self._combinations)
         return np.flatnonzero(generated[self._order] == SPLITS.index(split))
+
+    def requests(self, split: str) -> set[str]:
+        """Return what the goals of a split ask for: the words of their instructions, without options and price."""
+        generated = self._order[self.positions(split)]
+        numbers = np.unique(np.searchsorted(self._ends, generated, side="right"))
+        return set(map(request_of, self._instructions.column("text").take(numbers).to_pylist()))
 
     def price(self, row: int) -> float:
         """Return what the product at a catalogue row costs."""
