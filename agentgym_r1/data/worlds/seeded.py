@@ -54,7 +54,7 @@ class SeededTasks:
             raise ConfigError(f"size must be at least 1, got {size}")
         self.name = name
         self.split = split
-        self._generate = generate
+        self.generate = generate
         self._size = size
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ class SeededTasks:
     def __getitem__(self, index: int) -> Task:
         if not 0 <= index < self._size:
             raise IndexError(f"{self.name}/{self.split} has tasks 0 to {self._size - 1}, got {index}")
-        return self._generate(self._id(index), index)
+        return self.generate(self._id(index), index)
 
     def ids(self) -> tuple[str, ...]:
         """Return all task ids in order; no task is generated for it."""

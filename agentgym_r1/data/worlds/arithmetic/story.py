@@ -43,9 +43,7 @@ PARTS = (
     Part("an eighth of", 1, 8),
     Part("three eighths of", 3, 8),
 )
-TIMES = {2: "twice", 3: "three times", 4: "four times", 5: "five times", 6: "six times"}
-
-
+TIMES = {2: "twice", 3: "three times", 4: "four times", 5: "five times"}
 ITEM = Noun("item", "items")
 
 

@@ -17,6 +17,7 @@ from agentgym_r1.data.worlds.arithmetic.vocabulary import PEOPLE
 from agentgym_r1.data.worlds.arithmetic.world import SCHEMAS
 from agentgym_r1.data.worlds.seeded import SPLITS, seeded
 from agentgym_r1.errors import ConfigError
+from agentgym_r1.tools.calculator import Calculator
 from agentgym_r1.types import Task, panel_hash
 
 BINARY = {
@@ -70,6 +71,14 @@ def panel() -> list[Task]:
 def test_the_last_step_of_every_solution_gives_the_answer(panel: list[Task]):
     for task in panel:
         assert [evaluate(step) for step in task.gold.solution][-1] == Fraction(task.gold.answer), task
+
+
+def test_the_calculator_tool_computes_every_solution(panel: list[Task]):
+    calculator = Calculator()
+    for task in panel[:500]:
+        results = [calculator(step) for step in task.gold.solution]
+        assert all(result.ok for result in results)
+        assert results[-1].text == task.gold.answer, task
 
 
 def test_every_number_of_a_solution_comes_from_the_prompt_or_from_an_earlier_step(panel: list[Task]):
