@@ -222,13 +222,13 @@ def _difference(file: RemoteFile, path: Path) -> str:
 
 
 @contextmanager
-def disk_errors(folder: Path) -> Iterator[None]:
+def disk_errors(folder: Path, *, remedy: str = "set AGENTGYM_R1_HOME") -> Iterator[None]:
     """Turn the operating system's refusals into one line that says what to do."""
     try:
         yield
     except OSError as err:
         todo = "free some space" if err.errno == errno.ENOSPC else "make it writable"
-        raise DataError(f"cannot write to {folder}: {err.strerror}; {todo}, or set AGENTGYM_R1_HOME") from err
+        raise DataError(f"cannot write to {folder}: {err.strerror}; {todo}, or {remedy}") from err
 
 
 def _validator_of(response: httpx.Response) -> str:

@@ -1,0 +1,113 @@
+"""Write a generated world to disk: its tasks, and its corpus where it has one, as JSON Lines."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol, get_args
+
+import msgspec
+
+from agentgym_r1.data.download import Progress, disk_errors, no_progress
+from agentgym_r1.data.worlds import arithmetic, encyclopedia
+from agentgym_r1.errors import unknown_name
+from agentgym_r1.types import Document, Task, TaskSet, panel_hash
+
+REPORT_EVERY = 500
+
+
+class Generate(Protocol):
+    """Makes the tasks of a split."""
+
+    def __call__(self, split: str, *, size: int | None, seed: int) -> TaskSet:
+        """Return ``size`` tasks, or the world's default number when it is None."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A world that can be written: its generator of tasks, and of documents where there is something to search."""
+
+    tasks: Generate
+    corpus: Callable[..., Iterable[Document]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was written.
+
+    Attributes:
+        tasks: the file with one task a line: id, prompt, gold, kind.
+        corpus: the file with one document a line: id, title, text; None when the world has nothing to search.
+        count: the number of tasks.
+        panel: the hash of the panel the tasks make.
+    """
+
+    tasks: Path
+    corpus: Path | None
+    count: int
+    panel: str
+
+
+WORLDS: Mapping[str, World] = {
+    "arithmetic": World(arithmetic.tasks),
+    **{
+        f"encyclopedia-{flavour}": World(partial(encyclopedia.tasks, flavour), encyclopedia.corpus)
+        for flavour in get_args(encyclopedia.Flavour)
+    },
+}
+
+
+def make(
+    world: str,
+    *,
+    split: str,
+    size: int | None = None,
+    seed: int = 0,
+    out: Path,
+    progress: Progress = no_progress,
+) -> Made:
+    """Write a split of a world into ``out/tasks-SPLIT.jsonl`` and ``out/corpus-SPLIT.jsonl``.
+
+    The same arguments give the same bytes on every machine.
+
+    Args:
+        world: one of ``WORLDS``.
+        split: train, dev or test.
+        size: number of tasks; None takes the world's default for the split.
+        seed: another seed gives other tasks.
+        out: the folder to write to; made when missing, files of the same name are replaced.
+        progress: called with a label, the rows done, and their total where it is known.
+
+    Raises:
+        ConfigError: there is no such world or split, or the size is less than 1.
+        DataError: the folder cannot be written.
+    """
+    if world not in WORLDS:
+        raise unknown_name("world", world, WORLDS)
+    generator = WORLDS[world]
+    tasks = generator.tasks(split, size=size, seed=seed)
+    with disk_errors(out, remedy="choose another folder"):
+        out.mkdir(parents=True, exist_ok=True)
+        path, corpus = out / f"tasks-{split}.jsonl", None
+        label = f"{world} {split}, tasks"
+        _write(path, (tasks[index] for index in range(len(tasks))), lambda done: progress(label, done, len(tasks)))
+        if generator.corpus is not None:
+            corpus = out / f"corpus-{split}.jsonl"
+            documents = generator.corpus(split, seed=seed)
+            _write(corpus, documents, lambda done: progress(f"{world} {split}, documents", done, None))
+    return Made(path, corpus, len(tasks), panel_hash(tasks[index] for index in range(len(tasks))))
+
+
+def _write(path: Path, rows: Iterable[Task | Document], progress: Callable[[int], None]) -> None:
+    """Write one JSON object a line; the file appears whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("wb") as handle:
+            for number, row in enumerate(rows, start=1):
+                handle.write(msgspec.json.encode(row) + b"\n")
+                if number % REPORT_EVERY == 0:
+                    progress(number)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
