@@ -6,6 +6,7 @@ lower case, the default English stop words, Porter stems.
 
 import functools
 import re
+import string
 from collections.abc import Callable
 from importlib import resources
 
@@ -37,6 +38,7 @@ _WORD = f"{_CONNECTOR}*+{_RUN}(?:{_CONNECTOR}++{_RUN})*{_CONNECTOR}*+"
 _EMOJI = "(?:Z*+[PA]|E)[XZtkE]*(?:(?<=Z)[PA][XZtkE]*)*"
 _SKIPPED = "_++|Z++"  # tried last: without it a long run of these would be tried from each of its characters
 _TOKEN = re.compile(f"({_WORD}|{_EMOJI}|[Tt][TtXZkvE]*|I{_X}|R{_X}R{_X}|bX?k{_X})|{_SKIPPED}")
+_BREAKS = string.punctuation.replace("_", "") + string.whitespace
 _APOSTROPHES = frozenset("'\u2019\uff07")
 
 
@@ -65,6 +67,9 @@ def _word_breaks() -> _WordBreaks:
 
 def segment(text: str) -> list[str]:
     """Return the words of a text in order, as Lucene's StandardTokenizer cuts them: no punctuation, nothing changed."""
+    core = text.strip(_BREAKS)
+    if core.isalnum() and core.isascii() and len(core) <= MAX_TOKEN_LENGTH:
+        return [core]  # most chunks between blanks are one plain word in punctuation
     classes = text.translate(_word_breaks())
     words = [text[match.start() : match.end()] for match in _TOKEN.finditer(classes) if match[1]]
     if all(len(word) <= MAX_TOKEN_LENGTH for word in words):

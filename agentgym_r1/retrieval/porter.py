@@ -3,32 +3,24 @@
 The departures: a word of one or two letters stays as it is, ``bli`` becomes ``ble`` and ``logi`` becomes ``log``.
 """
 
-STEP_2 = {
-    "ational": "ate",
-    "tional": "tion",
-    "enci": "ence",
-    "anci": "ance",
-    "izer": "ize",
-    "bli": "ble",
-    "alli": "al",
-    "entli": "ent",
-    "eli": "e",
-    "ousli": "ous",
-    "ization": "ize",
-    "ation": "ate",
-    "ator": "ate",
-    "alism": "al",
-    "iveness": "ive",
-    "fulness": "ful",
-    "ousness": "ous",
-    "aliti": "al",
-    "iviti": "ive",
-    "biliti": "ble",
-    "logi": "log",
-}
-STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_STEP_4 = "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize"
-STEP_4 = dict.fromkeys(_STEP_4.split(), "")
+Rules = dict[str, list[tuple[str, str]]]
+
+
+def _rules(table: str) -> Rules:
+    """Return (suffix, replacement) pairs by the last two letters, the longest suffix first."""
+    grouped: Rules = {}
+    for entry in sorted(table.split(), key=len, reverse=True):
+        suffix, _, replacement = entry.partition(">")
+        grouped.setdefault(suffix[-2:], []).append((suffix, replacement))
+    return grouped
+
+
+STEP_2 = _rules(
+    "ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e ousli>ous ization>ize"
+    " ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al iviti>ive biliti>ble logi>log"
+)
+STEP_3 = _rules("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
+STEP_4 = _rules("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize")
 
 
 def stem(word: str) -> str:
@@ -76,17 +68,20 @@ def _ends_double(word: str, shape: str) -> bool:
 
 def _step_1(word: str) -> str:
     """Remove plurals, -ed and -ing, and turn a final y into i behind a vowel."""
-    if word.endswith(("sses", "ies")):
-        word = word[:-2]
-    elif word[-1] == "s" and word[-2:-1] != "s":
-        word = word[:-1]
+    if word[-1] == "s":
+        if word.endswith(("sses", "ies")):
+            word = word[:-2]
+        elif word[-2] != "s":
+            word = word[:-1]
     word = _strip_past(word)
-    if word.endswith("y") and "v" in _shape(word)[:-1]:
+    if word[-1] == "y" and "v" in _shape(word)[:-1]:
         word = word[:-1] + "i"
     return word
 
 
 def _strip_past(word: str) -> str:
+    if word[-1] not in "dg":
+        return word
     if word.endswith("eed"):
         return word[:-1] if _measure(_shape(word[:-3])) > 0 else word
     for suffix in ("ed", "ing"):
@@ -107,15 +102,14 @@ def _restore(word: str) -> str:
     return word
 
 
-def _replace(word: str, rules: dict[str, str], *, above: int) -> str:
+def _replace(word: str, rules: Rules, *, above: int) -> str:
     """Apply the rule of the longest suffix, if the measure of what precedes it is greater than ``above``."""
-    for length in range(min(7, len(word)), 1, -1):
-        suffix = word[-length:]
-        if suffix in rules:
-            rest = word[:-length]
+    for suffix, replacement in rules.get(word[-2:], ()):
+        if word.endswith(suffix):
+            rest = word[: -len(suffix)]
             if suffix == "ion" and not rest.endswith(("s", "t")):
                 return word
-            return rest + rules[suffix] if _measure(_shape(rest)) > above else word
+            return rest + replacement if _measure(_shape(rest)) > above else word
     return word
 
 

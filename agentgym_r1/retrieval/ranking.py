@@ -3,8 +3,11 @@
 Both give the same bits: float32 sums in the order of the query's terms, ties by document order.
 """
 
+import hashlib
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,12 +72,27 @@ def rank_compiled(postings: Postings, queries: Sequence[Mapping[int, int]], k: i
 def load_kernel() -> Any:
     """Import the compiled kernel: 2 s when numba has to compile it, 0.4 s from numba's cache on disk.
 
-    A lock lets the first process of a machine compile while the others wait for its result.
+    The first process of a machine compiles while others that start with it wait; a file then says that there is no
+    need to wait any more.
     """
+    import numba
+
+    source = Path(__file__).with_name("kernel.py").read_bytes()
+    key = hashlib.sha256(source + f"{numba.__version__} {sys.version}".encode()).hexdigest()[:16]
+    compiled = home() / "numba" / f"{key}.compiled"
+    if compiled.is_file():
+        return _import_kernel()
     try:
-        home().mkdir(parents=True, exist_ok=True)
-        with FileLock(home() / "numba.lock"):
-            from agentgym_r1.retrieval.kernel import rank
+        compiled.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(compiled.with_suffix(".lock")):
+            kernel = _import_kernel()
+            compiled.touch()
+            return kernel
     except OSError as err:
-        raise RetrievalError(f"{home()}: cannot be written ({err.strerror}); set AGENTGYM_R1_HOME") from err
+        raise RetrievalError(f"{compiled.parent}: cannot be written ({err.strerror}); set AGENTGYM_R1_HOME") from err
+
+
+def _import_kernel() -> Any:
+    from agentgym_r1.retrieval.kernel import rank
+
     return rank

@@ -1,0 +1,204 @@
+"""Retrieval against its peers, measured in one run: BM25 against bm25s with numba, on one CPU thread.
+
+Each engine works in a process of its own, on the same generated passages; times are CPU seconds, so that neighbours on
+the machine disturb little. Run ``python benchmarks/retrieval.py``; ``--json`` prints one document.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agentgym_r1.corpus import contents, open_corpus, write_corpus
+from agentgym_r1.retrieval.analyzer import STOP_WORDS
+from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
+from agentgym_r1.types import Document
+
+K = 10
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one engine did: rates in queries a CPU second, times in CPU seconds, memory as the peak of its process."""
+
+    build_s: float
+    single_qps: float
+    batch_qps: float
+    disk_mb: float
+    peak_mb: float
+
+
+class Zipf:
+    """A seeded language: stop words are its most frequent words, as in English, and frequencies follow Zipf's law."""
+
+    def __init__(self, *, seed: int, words: int = 150_000) -> None:
+        self._rng = np.random.default_rng(seed)
+        names = {"".join(self._rng.choice(SYLLABLES, self._rng.integers(2, 5))) for _ in range(words)}
+        self._words = np.array([*sorted(STOP_WORDS), *sorted(names)])
+        weights = 1 / np.arange(3, len(self._words) + 3)
+        self._weights = weights / weights.sum()
+
+    def documents(self, count: int) -> list[Document]:
+        """Return passages of 60 to 100 words; every one has words of its own topic that it repeats."""
+        documents = []
+        for position, length in enumerate(self._rng.integers(60, 101, count)):
+            text = self._rng.choice(self._words, length, p=self._weights)
+            topic = self._rng.choice(self._words, 4)
+            text[self._rng.integers(0, length, 10)] = self._rng.choice(topic, 10)
+            documents.append(Document(str(position), " ".join(topic[:2]), " ".join(text)))
+        return documents
+
+    def queries(self, documents: list[Document], count: int) -> list[str]:
+        """Return questions of 16 words, 6 of them from one passage, 4 from another and 6 common ones."""
+        queries = []
+        for first, second in self._rng.integers(0, len(documents), (count, 2)):
+            words = [
+                *self._rng.choice(documents[first].text.split(), 6),
+                *self._rng.choice(documents[second].text.split(), 4),
+                *self._rng.choice(self._words, 6, p=self._weights),
+            ]
+            queries.append(" ".join(words))
+        return queries
+
+
+def measure_ours(folder: Path) -> Figures:
+    """Build an index folder, open it, and rank every query alone and all at once."""
+    corpus, queries = open_corpus(folder / "corpus.arrow"), json.loads((folder / "queries.json").read_text())
+    start = time.process_time()
+    write_bm25(folder / "ours", corpus)
+    build = time.process_time() - start
+    retriever = BM25Retriever.open(folder / "ours")
+    retriever.warm_up()
+    return Figures(
+        build_s=build,
+        single_qps=rate(lambda: [retriever.rank([query], k=K) for query in queries], len(queries)),
+        batch_qps=rate(lambda: retriever.rank(queries, k=K), len(queries)),
+        disk_mb=size_mb(folder / "ours"),
+        peak_mb=peak_mb(),
+    )
+
+
+def measure_passages(folder: Path) -> float:
+    """Return queries a CPU second of ``search``, which also reads the passages."""
+    queries = json.loads((folder / "queries.json").read_text())
+    retriever = BM25Retriever.open(folder / "ours")
+    retriever.warm_up()
+    return rate(lambda: retriever.search(queries, k=K), len(queries))
+
+
+def measure_bm25s(folder: Path) -> Figures:
+    """The same with bm25s: its tokenizer and stop words, no stemmer, the numba back end, its index memory-mapped."""
+    import bm25s
+
+    corpus, queries = open_corpus(folder / "corpus.arrow"), json.loads((folder / "queries.json").read_text())
+    start = time.process_time()
+    built = bm25s.BM25(k1=0.9, b=0.4, backend="numba")
+    built.index(bm25s.tokenize([contents(document) for document in corpus], show_progress=False), show_progress=False)
+    built.save(folder / "bm25s")
+    build = time.process_time() - start
+    retriever = bm25s.BM25.load(folder / "bm25s", mmap=True)
+    retriever.backend = "numba"
+
+    def ask(queries: list[str]) -> object:
+        tokens = bm25s.tokenize(queries, show_progress=False)
+        return retriever.retrieve(tokens, k=K, show_progress=False, n_threads=1)
+
+    ask(queries[:2])
+    return Figures(
+        build_s=build,
+        single_qps=rate(lambda: [ask([query]) for query in queries], len(queries)),
+        batch_qps=rate(lambda: ask(queries), len(queries)),
+        disk_mb=size_mb(folder / "bm25s"),
+        peak_mb=peak_mb(),
+    )
+
+
+def rate(work: Callable[[], object], queries: int, *, repeats: int = 3) -> float:
+    """Return the queries a CPU second of the fastest of three runs."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return queries / min(times)
+
+
+def size_mb(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+
+
+def apart(work: Callable[[Path], object], folder: Path) -> object:
+    """Run ``work`` in a fresh process and return what it returns."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, (folder,))
+
+
+def bm25_section(count: int, *, queries: int, seed: int) -> tuple[dict[str, float], dict[str, object]]:
+    """Return ratios, greater than 1 where ours is better, and figures for a corpus of ``count`` passages."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        language = Zipf(seed=seed)
+        documents = language.documents(count)
+        write_corpus(folder / "corpus.arrow", documents)
+        (folder / "queries.json").write_text(json.dumps(language.queries(documents, queries)))
+        del documents
+        ours, peer = apart(measure_ours, folder), apart(measure_bm25s, folder)
+        passages = apart(measure_passages, folder)
+    ratios = {
+        f"bm25_{count}_build_vs_bm25s": peer.build_s / ours.build_s,
+        f"bm25_{count}_single_vs_bm25s": ours.single_qps / peer.single_qps,
+        f"bm25_{count}_batch_vs_bm25s": ours.batch_qps / peer.batch_qps,
+        f"bm25_{count}_memory_vs_bm25s": peer.peak_mb / ours.peak_mb,
+    }
+    figures = {
+        f"bm25_{count}": asdict(ours) | {"batch_with_passages_qps": passages},
+        f"bm25s_{count}": asdict(peer),
+    }
+    return ratios, figures
+
+
+def print_table(ratios: dict[str, float], figures: dict[str, object]) -> None:
+    for engine, values in figures.items():
+        print(f"{engine:14}", *(f"{name} {value:,.1f}" for name, value in values.items()), sep="  ")
+    print()
+    for name, ratio in ratios.items():
+        print(f"{name:32} {ratio:6.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000], help="passages in the corpus")
+    parser.add_argument("--queries", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    os.environ["NUMBA_NUM_THREADS"] = "1"
+    ratios: dict[str, float] = {}
+    figures: dict[str, object] = {}
+    for size in options.sizes:
+        print(f"BM25, {size:,} passages ...", file=sys.stderr)
+        some_ratios, some_figures = bm25_section(size, queries=options.queries, seed=options.seed)
+        ratios |= some_ratios
+        figures |= some_figures
+    if options.json:
+        print(json.dumps({"name": "retrieval", "ratios": ratios, "figures": figures}, indent=2))
+    else:
+        print_table(ratios, figures)
+
+
+if __name__ == "__main__":
+    main()
