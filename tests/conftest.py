@@ -3,9 +3,14 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 DEFAULT_SAMPLES = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+hypothesis.settings.register_profile("suite", deadline=None)  # a busy machine is not a failure
+hypothesis.settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ class JsonlCorpus(BaseCorpus):
         status = self.path.stat()
         key = hashlib.sha256(f"{self.path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}".encode()).hexdigest()[:32]
         self._cache = home() / "corpus" / key
-        self._offsets = _line_offsets(self.path, self._cache.with_suffix(".npy"))
+        self._offsets = _line_offsets(self.path, self._cache.with_suffix(".offsets"))
         if len(self._offsets) > 1:
             with self.path.open("rb") as handle:
                 self._data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)

@@ -16,13 +16,14 @@ from agentgym_r1.retrieval.analyzer import ANALYZER_ID, TermEncoder
 from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.retrieval.index import Manifest, create_index, indexed_corpus, read_manifest
 from agentgym_r1.retrieval.postings import Bm25Settings, Postings, build_postings, in_memory
-from agentgym_r1.retrieval.ranking import load_kernel, rank_compiled, rank_numpy
+from agentgym_r1.retrieval.ranking import Ranker, load_kernel, rank_compiled, rank_numpy
 from agentgym_r1.retrieval.vocabulary import Vocabulary
 
 KIND = "bm25"
 ARRAYS = ("starts", "documents", "scores", "hashes", "offsets", "data")
 NUMPY_BUDGET = 50_000_000
 COMPILED_K = 1000
+EMPTY_ARRAY = 128
 ANSERINI = Bm25Settings()
 
 
@@ -99,7 +100,7 @@ class BM25Retriever:
         load_kernel()
         self._scanned = NUMPY_BUDGET
 
-    def _ranker(self, queries: int, k: int) -> Any:
+    def _ranker(self, queries: int, k: int) -> Ranker:
         """Choose numpy until it has cost about as much time as loading the kernel does, and for very long rankings."""
         self._scanned += queries * self._postings.count
         return rank_compiled if self._scanned > NUMPY_BUDGET and k <= COMPILED_K else rank_numpy
@@ -139,12 +140,9 @@ def _check_settings(folder: Path, manifest: Manifest) -> None:
 def _mapped(path: Path) -> npt.NDArray[Any]:
     """Map an array file; an empty array cannot be mapped and is read."""
     try:
-        return np.asarray(np.load(path, mmap_mode="r"))
-    except ValueError as err:
-        array = np.load(path)
-        if array.size:
-            raise RetrievalError(f"{path}: not an array file ({err}); build the index again") from err
-        return np.asarray(array)
+        return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > EMPTY_ARRAY else None))
+    except (ValueError, EOFError) as err:
+        raise RetrievalError(f"{path}: not an array file ({err}); build the index again") from err
 
 
 def _reopen(folder: Path, corpus: Corpus) -> BM25Retriever:

@@ -5,7 +5,7 @@ Both give the same bits: float32 sums in the order of the query's terms, ties by
 
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from agentgym_r1.home import home
 from agentgym_r1.retrieval.postings import Postings
 
 Ranking = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
+Ranker = Callable[[Postings, Sequence[Mapping[int, int]], int], Ranking]
 
 
 def rank_numpy(postings: Postings, queries: Sequence[Mapping[int, int]], k: int) -> Ranking:

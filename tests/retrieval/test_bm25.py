@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agentgym_r1.corpus import Corpus, MemoryCorpus
 from agentgym_r1.errors import ConfigError, RetrievalError
+from agentgym_r1.home import home
 from agentgym_r1.retrieval import bm25, open_retriever
 from agentgym_r1.retrieval.base import Passage, Retriever
 from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
@@ -214,3 +215,11 @@ def test_an_unwritable_home_is_named_when_the_kernel_needs_it(monkeypatch: pytes
 
 def test_bm25_is_the_named_default(corpus: Corpus, retriever: BM25Retriever) -> None:
     assert open_retriever("bm25", corpus=corpus).search(["salt"], k=4) == retriever.search(["salt"], k=4)
+
+
+def test_the_kernel_is_marked_as_compiled_so_that_nobody_waits_again() -> None:
+    from agentgym_r1.retrieval import ranking
+
+    ranking.load_kernel.cache_clear()
+    ranking.load_kernel()
+    assert [path.suffix for path in (home() / "numba").glob("*.compiled")] == [".compiled"]

@@ -134,6 +134,13 @@ def test_a_manifest_that_disagrees_is_refused(index: Path, change: Callable[[Any
         BM25Retriever.open(index)
 
 
+@pytest.mark.parametrize("name", [f"{name}.npy" for name in ARRAYS])
+def test_a_file_of_the_right_size_that_is_no_array_is_refused(index: Path, name: str) -> None:
+    (index / name).write_bytes(b"x" * (index / name).stat().st_size)
+    with pytest.raises(RetrievalError, match=f"{name}: not an array file"):
+        BM25Retriever.open(index)
+
+
 @pytest.mark.parametrize("text", ["", "[1]", "{", '{"format_version": "x"}'])
 def test_a_damaged_manifest_is_refused(index: Path, text: str) -> None:
     (index / MANIFEST).write_text(text)
