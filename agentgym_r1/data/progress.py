@@ -18,7 +18,8 @@ def bars(console: Console | None = None) -> Iterator[Report]:
     """
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
     console = console or Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+    hidden = not console.is_terminal
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=hidden) as progress:
         tasks = {}
 
         def report(label: str, done: int, total: int | None) -> None:
