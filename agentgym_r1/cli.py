@@ -272,13 +272,12 @@ def data_get(
     source: Annotated[Path | None, typer.Option("--from", help="A folder with the official files.")] = None,
 ) -> None:
     """Install a data set from its official location, or from files you have."""
-    from agentgym_r1.data.get import get
-    from agentgym_r1.data.installed import installed_manifest
+    from agentgym_r1.data.get import get, set_status
     from agentgym_r1.data.progress import bars
 
     with bars() as progress:
         folder = get(name, source=source, progress=progress)
-    splits = ", ".join(f"{split} {record.tasks:,}" for split, record in installed_manifest(name).splits.items())
+    splits = ", ".join(f"{split} {count:,}" for split, count in (set_status(name).installed or {}).items())
     typer.echo(f"{name}: {splits} tasks in {folder}")
 
 

@@ -266,33 +266,38 @@ def _alfworld() -> DataSet:
     )
 
 
-def _webshop() -> DataSet:
-    repository, revision = "YWZBrandon/webshop-data", "ce990fff5aee388db2706f07820c578ab68e0453"
-
-    def file(name: str, size: int, sha256: str) -> RemoteFile:
-        return RemoteFile(name, _hugging_face(repository, revision, name), bytes=size, sha256=sha256)
-
+def _webshop(name: str, title: str, files: tuple[RemoteFile, ...]) -> DataSet:
+    human = _webshop_file(
+        "items_human_ins.json", 5_137_548, "cf78667548a71786e1d9049c24b802e48e1084ad4bb021cae56ce1f6d96954a3"
+    )
     return DataSet(
-        name="webshop",
-        title="WebShop (1,000 products, and all 1,181,436)",
+        name=name,
+        title=title,
         licence="MIT (the listings' own rights are unclear)",
         homepage="https://github.com/princeton-nlp/WebShop",
-        files=(
-            file(
-                "items_shuffle_1000.json",
-                4_467_013,
-                "30a4765c3a327af72d9a9a95a6b2486d516f0fa1d3ecd83681901ce82a21b269",
-            ),
-            file("items_ins_v2_1000.json", 147_099, "f88a36314a397b53b3d9c3fa5878e5f7b26d35019a51ec83fbedeca61a948f6f"),
-            file("items_human_ins.json", 5_137_548, "cf78667548a71786e1d9049c24b802e48e1084ad4bb021cae56ce1f6d96954a3"),
-            file(
-                "items_shuffle.json",
-                5_479_720_229,
-                "2ef591d65df3af89e972ab72468eb82cbf124d876552d9f3678667edd620a6c8",
-            ),
-            file("items_ins_v2.json", 186_295_270, "1d36af476bdb8f82a5da62bd8acdabe54cd8de2fa84010d37da5c4890feb447e"),
-        ),
+        files=(*files, human),
     )
+
+
+def _webshop_file(name: str, size: int, sha256: str) -> RemoteFile:
+    repository, revision = "YWZBrandon/webshop-data", "ce990fff5aee388db2706f07820c578ab68e0453"
+    return RemoteFile(name, _hugging_face(repository, revision, name), bytes=size, sha256=sha256)
+
+
+WEBSHOP_SMALL = (
+    _webshop_file(
+        "items_shuffle_1000.json", 4_467_013, "30a4765c3a327af72d9a9a95a6b2486d516f0fa1d3ecd83681901ce82a21b269"
+    ),
+    _webshop_file(
+        "items_ins_v2_1000.json", 147_099, "f88a36314a397b53b3d9c3fa5878e5f7b26d35019a51ec83fbedeca61a948f6f"
+    ),
+)
+WEBSHOP_FULL = (
+    _webshop_file(
+        "items_shuffle.json", 5_479_720_229, "2ef591d65df3af89e972ab72468eb82cbf124d876552d9f3678667edd620a6c8"
+    ),
+    _webshop_file("items_ins_v2.json", 186_295_270, "1d36af476bdb8f82a5da62bd8acdabe54cd8de2fa84010d37da5c4890feb447e"),
+)
 
 
 def _pasa() -> DataSet:
@@ -360,7 +365,8 @@ _ENTRIES = (
     _twowiki(),
     _musique(),
     _alfworld(),
-    _webshop(),
+    _webshop("webshop", "WebShop, 1,000 products", WEBSHOP_SMALL),
+    _webshop("webshop-full", "WebShop, 1,181,436 products", WEBSHOP_FULL),
     _pasa(),
     _litsearch(),
     _scifact(),

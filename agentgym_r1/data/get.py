@@ -20,6 +20,7 @@ from agentgym_r1.data.installed import folder_of, installed_manifest, is_install
 from agentgym_r1.data.loader import Loader
 from agentgym_r1.data.manifest import FORMAT_VERSION, CorpusRecord, FileRecord, Manifest, SplitRecord, write_manifest
 from agentgym_r1.data.passages import Passages
+from agentgym_r1.data.webshop import installed as shops
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.home import home as default_home
 from agentgym_r1.types import Document, panel_hash
@@ -53,15 +54,19 @@ class SetStatus:
 
 def list_sets(*, home: Path | None = None) -> list[SetStatus]:
     """Return every data set of the catalogue with its state on this machine."""
-    return [_status(entry, home) for entry in CATALOGUE.values()]
+    return [set_status(name, home=home) for name in CATALOGUE]
 
 
-def _status(entry: DataSet, home: Path | None) -> SetStatus:
-    loadable = entry.name in LOADERS
-    if not is_installed(entry.name, home=home):
+def set_status(name: str, *, home: Path | None = None) -> SetStatus:
+    """Return a data set of the catalogue with its state on this machine; raise ConfigError when there is none."""
+    entry = data_set(name)
+    loadable = name in LOADERS or name in shops.SETS
+    if not is_installed(name, home=home):
         return SetStatus(entry, loadable, None, "")
     try:
-        manifest = installed_manifest(entry.name, home=home)
+        if name in shops.SETS:
+            return SetStatus(entry, loadable, *shops.installed_state(entry, home=home))
+        manifest = installed_manifest(name, home=home)
     except DataError:
         return SetStatus(entry, loadable, None, "damaged")
     return SetStatus(entry, loadable, {name: split.tasks for name, split in manifest.splits.items()}, manifest.origin)
@@ -85,8 +90,11 @@ def get(name: str, *, source: Path | None = None, home: Path | None = None, prog
             disk is full or read-only.
     """
     entry = data_set(name)
+    if name in shops.SETS:
+        return shops.get_catalogue(entry, source=source, home=home, progress=progress)
     if name not in LOADERS:
-        raise ConfigError(f"this version installs {', '.join(LOADERS)}; get {name} by hand from {entry.homepage}")
+        known = ", ".join([*LOADERS, *shops.SETS])
+        raise ConfigError(f"this version installs {known}; get {name} by hand from {entry.homepage}")
     return install(entry, LOADERS[name], source=source, home=home, progress=progress)
 
 

@@ -17,6 +17,7 @@ from agentgym_r1.data.get import LOADERS, changed_files
 from agentgym_r1.data.gold import QAGold
 from agentgym_r1.data.installed import folder_of, installed_manifest, open_corpus_of, open_tasks
 from agentgym_r1.data.manifest import Manifest
+from agentgym_r1.data.webshop import installed as shops
 from agentgym_r1.types import Task, panel_hash
 
 TRAIN = "train"
@@ -56,6 +57,8 @@ def verify(name: str, *, home: Path | None = None) -> Report:
         ConfigError: there is no such data set.
         DataError: it is not installed, or its manifest is damaged or of a later version.
     """
+    if name in shops.SETS:
+        return _verify_shop(name, home)
     manifest = installed_manifest(name, home=home)
     counts = {split: record.tasks for split, record in manifest.splits.items()}
     changed = changed_files(folder_of(name, home=home), manifest)
@@ -65,6 +68,12 @@ def verify(name: str, *, home: Path | None = None) -> Report:
     splits = {split: open_tasks(name, split, home=home) for split in manifest.splits}
     problems = _wrong_panels(splits, manifest) + _overlaps(name, splits) + _lost_evidence(splits, manifest, home)
     return Report(name, counts, tuple(problems), tuple(_sizes(name, counts) + _repeats(splits)))
+
+
+def _verify_shop(name: str, home: Path | None) -> Report:
+    counts, _ = shops.installed_state(data_set(name), home=home)
+    problems, notes = shops.catalogue_problems(shops.open_installed(name, home=home))
+    return Report(name, counts, tuple(problems), tuple(notes))
 
 
 def content_of(task: Task) -> str:

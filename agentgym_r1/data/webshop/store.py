@@ -54,6 +54,11 @@ class Manifest:
     part_rows: int
     format: int = FORMAT_VERSION
 
+    @property
+    def default_kind(self) -> Kind:
+        """The kind of goals that published results use: people's on all products, generated ones on a part of them."""
+        return "human" if self.splits == "ranges" else "synthetic"
+
 
 class Catalogue:
     """The products of a shop, read from a folder; opening reads no product, and pickling keeps only the path.

@@ -1,14 +1,21 @@
 """Catalogues of this machine."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agentgym_r1.data.catalogue import CATALOGUE
+from agentgym_r1.data.get import get, set_status
+from agentgym_r1.data.verify import verify
 from agentgym_r1.data.webshop import Catalogue, Goals
 from agentgym_r1.data.webshop.installed import (
     catalogue_problems,
+    get_catalogue,
     install_catalogue,
     installed_folder,
+    installed_state,
     open_installed,
     open_world,
 )
@@ -32,6 +39,42 @@ def test_installing_other_files_replaces_the_catalogue(official: Path, tmp_path:
     assert second.files != first.files
     assert second.goals["human"] == 0
     assert [path.name for path in (tmp_path / "data").iterdir() if path.is_dir()] == ["webshop"]
+
+
+def test_a_build_that_fails_leaves_what_was_there(official: Path, tmp_path: Path) -> None:
+    first = install_catalogue("webshop", official, nouns=WordNouns(), home=tmp_path).manifest
+    (official / "items_shuffle_1000.json").write_text("[{", encoding="utf-8")
+    with pytest.raises(DataError, match="cut off or malformed"):
+        install_catalogue("webshop", official, nouns=WordNouns(), home=tmp_path)
+    assert open_installed(home=tmp_path).manifest == first
+
+
+def test_the_commands_get_list_and_verify_it(official: Path, tmp_path: Path) -> None:
+    assert get("webshop", source=official, home=tmp_path) == tmp_path / "data" / "webshop"
+    status = set_status("webshop", home=tmp_path)
+    assert (status.loadable, status.origin) == (True, "folder")
+    assert status.installed is not None
+    assert sum(status.installed.values()) == 6
+    report = verify("webshop", home=tmp_path)
+    assert (report.ok, dict(report.tasks)) == (True, dict(status.installed))
+    assert set_status("webshop-full", home=tmp_path).installed is None
+
+
+def test_a_damaged_catalogue_is_listed_as_damaged(official: Path, tmp_path: Path) -> None:
+    folder = get("webshop", source=official, home=tmp_path)
+    (folder / "products-00000.arrow").unlink()
+    assert set_status("webshop", home=tmp_path).origin == "damaged"
+
+
+def test_official_files_are_downloaded_and_built_once(official: Path, tmp_path: Path, server: Any) -> None:
+    server.files = {path.name: path.read_bytes() for path in official.iterdir()}
+    entry = replace(CATALOGUE["webshop"], files=tuple(server.remote(name) for name in server.files))
+    folder = get_catalogue(entry, home=tmp_path)
+    assert installed_state(entry, home=tmp_path)[1] == "download"
+    assert not (tmp_path / "downloads" / "webshop").exists()
+    asked = len(server.requests)
+    assert get_catalogue(entry, home=tmp_path) == folder
+    assert len(server.requests) == asked
 
 
 def test_an_unknown_catalogue_is_named(tmp_path: Path) -> None:
