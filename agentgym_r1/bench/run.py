@@ -50,6 +50,7 @@ class BenchConfig:
         episodes: tasks of each panel, or None for the whole split.
         seed: chooses the panel's tasks and seeds the episodes.
         workers: processes, or episodes in flight for language models.
+        max_tokens, temperature: how language models sample a response; temperature 0 is greedy.
         out: the run folder.
         resume: continue the run in ``out``.
     """
@@ -64,6 +65,8 @@ class BenchConfig:
     episodes: int | None = None
     seed: int = 0
     workers: int = 1
+    max_tokens: int = 512
+    temperature: float = 0.0
     resume: bool = False
 
     def __post_init__(self) -> None:
@@ -75,6 +78,15 @@ class BenchConfig:
         for name in ("envs", "policies"):
             if len(set(getattr(self, name))) != len(getattr(self, name)):
                 raise ConfigError(f"{name} are given twice: {', '.join(getattr(self, name))}")
+
+    def policy(self, spec: str) -> Policy:
+        """Return the policy of a spec; a language model is loaded once."""
+        return _policy(spec, self.max_tokens, self.temperature)
+
+
+@lru_cache(maxsize=8)
+def _policy(spec: str, max_tokens: int, temperature: float) -> Policy:
+    return make_policy(spec, max_tokens=max_tokens, temperature=temperature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +139,7 @@ def run(config: BenchConfig, *, on_plan: Callable[[int, int], None], on_episode:
     with TrajectoryWriter(journal) as writer:
         for part in plans:
             waiting = [e for e in _episodes(part, config) if _episode_key(part, e) not in finished]
-            for trajectory in _play(part.cell, waiting, config.workers):
+            for trajectory in _play(part.cell, config.policy(part.cell.policy), waiting, config.workers):
                 writer.write(trajectory)
                 on_episode(trajectory)
     _sort_journal(journal, plans, config)
@@ -141,7 +153,7 @@ def plan(config: BenchConfig) -> list[CellPlan]:
     known = {entry.id: entry for entry in ENTRIES}
     plans = []
     for spec in config.policies:
-        if (engine := getattr(_policy(spec), "engine", None)) is not None:
+        if (engine := getattr(config.policy(spec), "engine", None)) is not None:
             run_sync(engine.check())
     for env_id in config.envs:
         if env_id not in known:
@@ -150,7 +162,7 @@ def plan(config: BenchConfig) -> list[CellPlan]:
         for spec in config.policies:
             kwargs: dict[str, Any] = {"source": config.source, "split": config.split or known[env_id].split}
             kwargs |= {"protocol": config.protocol} if config.protocol else {}
-            policy = _policy(spec)
+            policy = config.policy(spec)
             kwargs |= {"action_format": policy.action_format} if hasattr(policy, "action_format") else {}
             plans.append(_cell_plan(Cell(env_id, spec, tuple(sorted(kwargs.items()))), policy, config, panels))
     return plans
@@ -197,19 +209,21 @@ def _episodes(part: CellPlan, config: BenchConfig) -> list[Episode]:
     return part.panel.episodes(seed=config.seed, repeats=config.repeats)
 
 
-def _play(cell: Cell, episodes: Sequence[Episode], workers: int) -> Iterator[Trajectory]:
+def _play(cell: Cell, policy: Policy, episodes: Sequence[Episode], workers: int) -> Iterator[Trajectory]:
     if not episodes:
         return iter(())
     if is_model_policy(cell.policy):
-        return _play_here(cell, episodes, concurrency=workers, threads=_THREADS)
+        return _play_here(cell, policy, episodes, concurrency=workers, threads=_THREADS)
     if workers == 1:
-        return _play_here(cell, episodes, concurrency=1, threads=0)
+        return _play_here(cell, policy, episodes, concurrency=1, threads=0)
     return _play_in_processes(cell, episodes, workers)
 
 
-def _play_here(cell: Cell, episodes: Sequence[Episode], *, concurrency: int, threads: int) -> Iterator[Trajectory]:
+def _play_here(
+    cell: Cell, policy: Policy, episodes: Sequence[Episode], *, concurrency: int, threads: int
+) -> Iterator[Trajectory]:
     """Drive the asynchronous rollout from synchronous code, one trajectory at a time."""
-    stream = rollout_many(cell.make_env, _policy(cell.policy), episodes, concurrency=concurrency, threads=threads)
+    stream = rollout_many(cell.make_env, policy, episodes, concurrency=concurrency, threads=threads)
     with asyncio.Runner() as runner:
         while (trajectory := runner.run(_next(stream))) is not None:
             yield trajectory
@@ -242,18 +256,13 @@ def play_chunk(cell: Cell, episodes: Sequence[Episode]) -> list[Trajectory]:
 async def _collect(cell: Cell, episodes: Sequence[Episode]) -> list[Trajectory]:
     from agentgym_r1.rollout import rollout_async
 
-    env, policy = _env(cell), _policy(cell.policy)
+    env, policy = _env(cell), make_policy(cell.policy)
     return [await rollout_async(env, policy, task=e.task_id, seed=e.seed, repeat=e.repeat) for e in episodes]
 
 
 @lru_cache(maxsize=8)
 def _env(cell: Cell) -> gym.Env[str, str]:
     return cell.make_env()
-
-
-@lru_cache(maxsize=8)
-def _policy(spec: str) -> Policy:
-    return make_policy(spec)
 
 
 def _key(trajectory: Trajectory) -> Key:

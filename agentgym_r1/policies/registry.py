@@ -23,19 +23,21 @@ def default_policies() -> tuple[str, ...]:
     return (*BUILTIN, "tool_calling") if os.environ.get(ENGINE_VARIABLE) else BUILTIN
 
 
-def make_policy(spec: str) -> Policy:
+def make_policy(spec: str, *, max_tokens: int = 512, temperature: float = 0.0) -> Policy:
     """Return the policy that ``spec`` names.
 
     Args:
         spec: ``random``, ``expert``, ``exploit-NAME``, ``scripted:FILE`` (one action a line), or ``tool_calling`` and
             ``react``, followed by ``@ENGINE`` or with $AGENTGYM_R1_ENGINE set (see policies.engines.spec).
+        max_tokens: most tokens of a language model's response.
+        temperature: of a language model's sampling; 0 is greedy.
 
     Raises:
         ConfigError: unknown name, unreadable script, or a model policy without an engine.
     """
     name, _, engine = spec.partition("@")
     if name in MODEL_POLICIES:
-        return _model_policy(name, engine or os.environ.get(ENGINE_VARIABLE, ""))
+        return _model_policy(name, engine or os.environ.get(ENGINE_VARIABLE, ""), max_tokens, temperature)
     if name.startswith("scripted:"):
         return _scripted(Path(name.removeprefix("scripted:")))
     if name in EXPLOITS:
@@ -54,13 +56,16 @@ def _scripted(path: Path) -> Policy:
         raise ConfigError(f"cannot read the script {path}: {err.strerror or err}") from err
 
 
-def _model_policy(name: str, engine: str) -> Policy:
+def _model_policy(name: str, engine: str, max_tokens: int, temperature: float) -> Policy:
     if not engine:
         raise ConfigError(
             f"{name} needs a language model: {name}@http://127.0.0.1:8000/v1#MODEL or {name}@hf:smollm2, "
             f"or set {ENGINE_VARIABLE}"
         )
+    from agentgym_r1.policies.engines.base import Sampling
     from agentgym_r1.policies.engines.spec import engine_from_spec
     from agentgym_r1.policies.lm import ReActPolicy, ToolCallingPolicy
 
-    return (ToolCallingPolicy if name == "tool_calling" else ReActPolicy)(engine_from_spec(engine))
+    sampling = Sampling(max_tokens=max_tokens, temperature=temperature)
+    kind = ToolCallingPolicy if name == "tool_calling" else ReActPolicy
+    return kind(engine_from_spec(engine), sampling=sampling)
