@@ -32,6 +32,8 @@ class Entry:
     extras: tuple[str, ...] = ()
 
 
+_QA = "agentgym_r1.envs.hotpotqa"
+
 ENTRIES = (
     Entry(
         id="AgentR1/GSM8K-v0",
@@ -42,6 +44,36 @@ ENTRIES = (
         world="arithmetic",
         split="test",
         family="gsm8k",
+    ),
+    Entry(
+        id="AgentR1/HotpotQA-v0",
+        entry_point=f"{_QA}:make_hotpotqa",
+        vector_entry_point=f"{_QA}:make_vector_hotpotqa",
+        summary="Answer a two-hop question by searching a corpus.",
+        data=("hotpotqa",),
+        world="encyclopedia",
+        split="dev",
+        family="qa",
+    ),
+    Entry(
+        id="AgentR1/2WikiMultiHopQA-v0",
+        entry_point=f"{_QA}:make_twowiki",
+        vector_entry_point=f"{_QA}:make_vector_twowiki",
+        summary="Answer a two-to-four-hop question of 2WikiMultiHopQA by searching a corpus.",
+        data=("2wiki",),
+        world="encyclopedia",
+        split="dev",
+        family="qa",
+    ),
+    Entry(
+        id="AgentR1/MuSiQue-v0",
+        entry_point=f"{_QA}:make_musique",
+        vector_entry_point=f"{_QA}:make_vector_musique",
+        summary="Answer a two-to-four-hop question of MuSiQue by searching a corpus.",
+        data=("musique",),
+        world="encyclopedia",
+        split="dev",
+        family="qa",
     ),
 )
 
