@@ -84,7 +84,8 @@ class Shop:
         return () if session.page == "end" else tuple(self._page(session).clickables)
 
     def results(self, query: str) -> tuple[int, ...]:
-        """Return the catalogue rows that a search finds, best first."""
+        """Return the catalogue rows that a search finds, best first; case does not matter."""
+        query = query.lower()
         if query not in self._results:
             self.prefetch([query])
         return self._results[query]
