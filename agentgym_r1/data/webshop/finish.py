@@ -36,17 +36,16 @@ def finish_catalogue(work: Path, source: ShopSource, *, nouns: str, part_rows: i
     Raises:
         DataError: the folder holds no products.
     """
-    parts = [read_table(path) for path in part_paths(work)]
-    if not parts:
+    asins = np.array([asin.encode() for asin in _values(work, "asin")], dtype=np.bytes_)
+    if not len(asins):
         raise DataError(f"{source.name} holds no products; expected at least one")
-    asins = np.array([asin.encode() for part in parts for asin in part.column("asin").to_pylist()], dtype=np.bytes_)
     rows = np.argsort(asins, kind="stable").astype(np.int32)
     np.save(work / "asins.npy", asins[rows])
     np.save(work / "asin_rows.npy", rows)
     rng = random.Random(ORIGINAL_SEED)
-    prices = [price(rng, values) for part in parts for values in part.column("prices").to_pylist()]
+    prices = [price(rng, values) for values in _values(work, "prices")]
     np.save(work / "original_prices.npy", np.array(prices))
-    goals = {kind: _write_instructions(work, parts, kind, prices, rng.getstate()) for kind in KINDS}
+    goals = {kind: _write_instructions(work, kind, prices, rng.getstate()) for kind in KINDS}
     manifest = Manifest(
         name=source.name,
         source=source.kind,
@@ -55,18 +54,18 @@ def finish_catalogue(work: Path, source: ShopSource, *, nouns: str, part_rows: i
         splits="ranges" if source.is_full else "hash",
         nouns=nouns,
         files=source.files(),
-        documents_sha256=_documents_hash(parts, len(prices), progress),
+        documents_sha256=_documents_hash(work, len(prices), progress),
         part_rows=part_rows,
     )
     (work / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
 
 
-def _write_instructions(work: Path, parts: list[Any], kind: Kind, prices: list[float], state: Any) -> int:
+def _write_instructions(work: Path, kind: Kind, prices: list[float], state: Any) -> int:
     """Write the instructions of a kind and the orders of their goals; return the number of all goals."""
     rng = random.Random()
     rng.setstate(state)
     columns = empty_columns(instruction_types())
-    for row, number, instruction, options in _instructions(parts, kind):
+    for row, number, instruction, options in _instructions(work, kind):
         entry = {
             "row": row,
             "number": number,
@@ -95,25 +94,33 @@ def _combinations(kind: Kind, instruction: Instruction, options: Options) -> dic
     }
 
 
-def _instructions(parts: list[Any], kind: Kind) -> Iterator[tuple[int, int, Instruction, Options]]:
+def _instructions(work: Path, kind: Kind) -> Iterator[tuple[int, int, Instruction, Options]]:
     """Yield (product row, number within the product, instruction, options) where it asks for an attribute."""
-    row = 0
-    for part in parts:
-        columns = {name: part.column(name) for name in part.schema.names}
-        for within in range(part.num_rows):
-            for number, entry in enumerate(columns[kind][within].as_py()):
-                if entry["attributes"]:
-                    yield row + within, number, Instruction(**entry), product_at(columns, within).options
-        row += part.num_rows
+    rows = ((columns, within) for columns, count in _parts(work) for within in range(count))
+    for row, (columns, within) in enumerate(rows):
+        for number, entry in enumerate(columns[kind][within].as_py()):
+            if entry["attributes"]:
+                yield row, number, Instruction(**entry), product_at(columns, within).options
 
 
-def _documents_hash(parts: list[Any], count: int, progress: Progress) -> str:
+def _documents_hash(work: Path, total: int, progress: Progress) -> str:
     hasher = CorpusHasher()
     done = 0
-    for part in parts:
-        columns = {name: part.column(name) for name in part.schema.names}
-        for within in range(part.num_rows):
+    for columns, count in _parts(work):
+        for within in range(count):
             hasher.add(document_of(product_at(columns, within)))
-        done += part.num_rows
-        progress("search texts", done, count)
+        done += count
+        progress("search texts", done, total)
     return hasher.hexdigest()
+
+
+def _values(work: Path, name: str) -> Iterator[Any]:
+    for columns, _ in _parts(work):
+        yield from columns[name].to_pylist()
+
+
+def _parts(work: Path) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the columns of each file and its number of rows; one file at a time is mapped."""
+    for path in part_paths(work):
+        part = read_table(path)
+        yield {name: part.column(name) for name in part.schema.names}, part.num_rows
