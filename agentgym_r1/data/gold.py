@@ -51,3 +51,18 @@ class ShopGold:
     attributes: tuple[str, ...]
     options: tuple[tuple[str, str], ...] | tuple[str, ...]
     price_upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class GameGold:
+    """Gold of a household game.
+
+    Attributes:
+        problem: the PDDL problem: where everything is, and the goal.
+        walkthrough: commands that win from the start, in order; empty when none are recorded.
+        annotations: the goal in the words of people, possibly none.
+    """
+
+    problem: str
+    walkthrough: tuple[str, ...]
+    annotations: tuple[str, ...]
