@@ -1,12 +1,13 @@
 """Tasks on disk: one Arrow IPC file a split, memory-mapped, each row decoded when it is asked for."""
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import msgspec
 
-from agentgym_r1.data.gold import NumberGold, QAGold
+from agentgym_r1.data.gold import GameGold, NumberGold, QAGold
 from agentgym_r1.data.tasks import unknown_task
 from agentgym_r1.errors import DataError
 from agentgym_r1.types import Task
@@ -14,8 +15,10 @@ from agentgym_r1.types import Task
 FORMAT = b"agentgym-r1 tasks"
 FORMAT_VERSION = 1
 BATCH_ROWS = 4096
+ZIPPED = (GameGold,)
+"""Types of gold so long (60 kB of PDDL) that each is compressed by itself."""
 COLUMNS = ("id", "prompt", "gold", "kind")
-GOLD_TYPES: dict[str, type] = {kind.__name__: kind for kind in (QAGold, NumberGold)}
+GOLD_TYPES: dict[str, type] = {kind.__name__: kind for kind in (QAGold, NumberGold, GameGold)}
 
 
 class ArrowTasks:
@@ -46,8 +49,8 @@ class ArrowTasks:
         if not 0 <= index < len(self):
             raise IndexError(f"{self.name}/{self.split} has tasks 0 to {len(self) - 1}, got {index}")
         try:
-            gold: Any = msgspec.json.decode(self._golds[index].as_py(), type=self._gold)
-        except msgspec.DecodeError as err:
+            gold = _decode(self._golds[index].as_py(), self._gold)
+        except (msgspec.DecodeError, zlib.error) as err:
             raise _damaged(self.path, f"task {index}: {err}") from err
         return Task(self._ids[index].as_py(), self._prompts[index].as_py(), gold, self._kinds[index].as_py())
 
@@ -102,7 +105,7 @@ class TaskWriter:
         if task.id in self._seen:
             raise DataError(f"{self._where} holds the task id {task.id!r} twice; ids must be unique in a split")
         self._seen.add(task.id)
-        self._rows.append((task.id, task.prompt, msgspec.json.encode(task.gold), task.kind))
+        self._rows.append((task.id, task.prompt, _encode(task.gold), task.kind))
         if len(self._rows) == BATCH_ROWS:
             self._flush()
 
@@ -113,6 +116,15 @@ class TaskWriter:
             columns = [pa.array(column, field.type) for column, field in zip(zip(*self._rows), self._schema)]
             self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
             self._rows = []
+
+
+def _encode(gold: Any) -> bytes:
+    data = msgspec.json.encode(gold)
+    return zlib.compress(data) if isinstance(gold, ZIPPED) else data
+
+
+def _decode(data: bytes, kind: type) -> Any:
+    return msgspec.json.decode(zlib.decompress(data) if kind in ZIPPED else data, type=kind)
 
 
 def _open(path: Path) -> Any:

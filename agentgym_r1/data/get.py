@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentgym_r1.corpus import open_corpus, write_corpus
-from agentgym_r1.data import gsm8k, hotpotqa, musique, twowiki
+from agentgym_r1.data import alfworld, gsm8k, hotpotqa, musique, twowiki
 from agentgym_r1.data.arrow_tasks import ArrowTasks, TaskWriter
 from agentgym_r1.data.catalogue import CATALOGUE, DataSet, data_set
 from agentgym_r1.data.download import Progress, disk_errors, download, no_progress, sha256_file
@@ -30,6 +30,7 @@ LOADERS: Mapping[str, Loader] = {
     "hotpotqa": hotpotqa.LOADER,
     "2wiki": twowiki.LOADER,
     "musique": musique.LOADER,
+    "alfworld": alfworld.LOADER,
 }
 CORPUS = "corpus.arrow"
 REPORT_EVERY = 500
@@ -207,10 +208,10 @@ def _build(folder: Path, job: _Job) -> Manifest:
 
 def _documents(folder: Path, job: _Job) -> Iterator[Document]:
     """Read every split once: write its tasks to disk, and yield the paragraphs as they first appear."""
-    passages, name, read = Passages(), job.entry.name, job.loader.read
+    passages, name = Passages(), job.entry.name
     for split, paths in job.files.items():
         total = job.entry.tasks[split] if job.origin == "download" else None
-        tasks = (task for path in paths for task in read(path, passages))
+        tasks = job.loader.tasks(split, paths, passages)
         with TaskWriter(folder / _tasks_file(split), name=name, split=split, gold=job.loader.gold) as writer:
             for number, task in enumerate(tasks, start=1):
                 writer.add(task)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from agentgym_r1.data.gold import NumberGold
-from agentgym_r1.data.loader import Loader
+from agentgym_r1.data.loader import FileLoader
 from agentgym_r1.data.passages import Passages
 from agentgym_r1.data.reading import jsonl_rows
 from agentgym_r1.errors import DataError
@@ -91,8 +91,8 @@ def _expression(text: str) -> str | None:
     return None
 
 
-LOADER = Loader(
-    splits={"test": ("test.jsonl",), "train": ("train.jsonl",)},
+LOADER = FileLoader(
+    files={"test": ("test.jsonl",), "train": ("train.jsonl",)},
     read=read,
     gold=NumberGold,
     has_corpus=False,

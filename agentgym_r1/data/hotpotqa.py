@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from agentgym_r1.data.gold import QAGold
-from agentgym_r1.data.loader import Loader
+from agentgym_r1.data.loader import FileLoader
 from agentgym_r1.data.multihop import Question, tasks
 from agentgym_r1.data.passages import Passages
 from agentgym_r1.data.reading import json_rows, nested, parquet_rows
@@ -71,8 +71,8 @@ def _official(values: dict[str, Any]) -> dict[str, Any]:
     return official
 
 
-LOADER = Loader(
-    splits={
+LOADER = FileLoader(
+    files={
         "dev": (
             "hotpot_dev_distractor*.json",
             "validation-*.parquet",

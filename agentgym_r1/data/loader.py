@@ -1,45 +1,88 @@
 """What a data set's module tells the installer: which files hold which split, and how to read them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from agentgym_r1.data.passages import Passages
 from agentgym_r1.errors import DataError
 from agentgym_r1.types import Task
 
 
+class Loader(Protocol):
+    """How one family of data sets is read."""
+
+    @property
+    def splits(self) -> Sequence[str]:
+        """The splits it knows. Those for evaluation come before train.
+
+        The order decides which paragraph keeps a shared title as its id.
+        """
+        ...
+
+    @property
+    def gold(self) -> type:
+        """The type of the tasks' gold."""
+        ...
+
+    @property
+    def has_corpus(self) -> bool:
+        """Whether the set has paragraphs to search."""
+        ...
+
+    @property
+    def ids_are_rows(self) -> bool:
+        """Whether a task's id is its row number, so that every split has the same ids."""
+        ...
+
+    def find(self, folder: Path) -> dict[str, list[Path]]:
+        """Return the files of each split that a folder holds, in order; raise DataError when it holds none."""
+        ...
+
+    def tasks(self, split: str, paths: Sequence[Path], passages: Passages) -> Iterator[Task]:
+        """Yield the tasks of a split from the files that ``find`` named; add the paragraphs of their contexts."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Loader:
-    """How one family of data sets is read.
+class FileLoader:
+    """The loader of sets that keep each split in files of its own.
 
     Attributes:
-        splits: for each split, the file names that hold it, as globs, the preferred one first. Splits for evaluation
-            come before train: the order decides which paragraph keeps a shared title as its id.
+        files: for each split, the file names that hold it, as globs, the preferred one first.
         read: yields the tasks of one file in their order and adds the paragraphs of their contexts to the corpus.
-        gold: the type of the tasks' gold.
-        has_corpus: whether the set has paragraphs to search.
-        ids_are_rows: whether a task's id is its row number, so that every split has the same ids.
+        gold, has_corpus, ids_are_rows: see Loader.
     """
 
-    splits: Mapping[str, tuple[str, ...]]
+    files: Mapping[str, tuple[str, ...]]
     read: Callable[[Path, Passages], Iterator[Task]]
     gold: type
     has_corpus: bool
     ids_are_rows: bool = False
 
+    @property
+    def splits(self) -> Sequence[str]:
+        """The splits it knows."""
+        return tuple(self.files)
+
+    def tasks(self, split: str, paths: Sequence[Path], passages: Passages) -> Iterator[Task]:  # noqa: ARG002
+        """Yield the tasks of a split's files."""
+        for path in paths:
+            yield from self.read(path, passages)
+
     def find(self, folder: Path) -> dict[str, list[Path]]:
         """Return the files of each split that a folder holds, shards in order; raise DataError when it holds none."""
         if not folder.is_dir():
             raise DataError(f"{folder} is not a folder; pass the one that holds {self._wanted()}")
-        found = {split: _first_match(folder, patterns) for split, patterns in self.splits.items()}
+        found = {split: _first_match(folder, patterns) for split, patterns in self.files.items()}
         found = {split: paths for split, paths in found.items() if paths}
         if not found:
             raise DataError(f"{folder} holds none of the files {self._wanted()}; pass the folder that does")
         return found
 
     def _wanted(self) -> str:
-        return ", ".join(pattern for patterns in self.splits.values() for pattern in patterns)
+        return ", ".join(pattern for patterns in self.files.values() for pattern in patterns)
 
 
 def _first_match(folder: Path, patterns: tuple[str, ...]) -> list[Path]:

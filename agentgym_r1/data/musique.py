@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from agentgym_r1.data.gold import QAGold
-from agentgym_r1.data.loader import Loader
+from agentgym_r1.data.loader import FileLoader
 from agentgym_r1.data.multihop import Question, tasks
 from agentgym_r1.data.passages import Passages
 from agentgym_r1.data.reading import jsonl_rows
@@ -53,8 +53,8 @@ def _question(row: _Row) -> Question:
     )
 
 
-LOADER = Loader(
-    splits={
+LOADER = FileLoader(
+    files={
         "dev": ("musique_ans*dev*.jsonl", "musique_dev*.jsonl"),
         "train": ("musique_ans*train*.jsonl", "musique_train*.jsonl"),
     },

@@ -11,7 +11,7 @@ import msgspec
 
 from agentgym_r1.data.gold import QAGold
 from agentgym_r1.data.hotpotqa import question_of, rows
-from agentgym_r1.data.loader import Loader
+from agentgym_r1.data.loader import FileLoader
 from agentgym_r1.data.multihop import tasks
 from agentgym_r1.data.passages import Passages
 from agentgym_r1.data.reading import jsonl_rows
@@ -43,8 +43,8 @@ def _aliases(path: Path) -> dict[str, list[str]]:
     return {entity.id: entity.aliases + entity.demonyms for entity in jsonl_rows(path, _Entity)}
 
 
-LOADER = Loader(
-    splits={
+LOADER = FileLoader(
+    files={
         "dev": ("dev.json", "2wiki_dev*.json", "dev*.parquet", "validation*.parquet"),
         "train": ("train.json", "2wiki_train*.json", "train*.parquet"),
     },

@@ -14,11 +14,11 @@ from pathlib import Path
 from agentgym_r1.data.arrow_tasks import ArrowTasks
 from agentgym_r1.data.catalogue import data_set
 from agentgym_r1.data.get import LOADERS, changed_files
-from agentgym_r1.data.gold import QAGold
+from agentgym_r1.data.gold import GameGold, QAGold
 from agentgym_r1.data.installed import folder_of, installed_manifest, open_corpus_of, open_tasks
 from agentgym_r1.data.manifest import Manifest
 from agentgym_r1.data.webshop import installed as shops
-from agentgym_r1.types import Task, panel_hash
+from agentgym_r1.types import Task, digest, panel_hash
 
 TRAIN = "train"
 NOT_A_WORD = re.compile(r"[\W_]+")
@@ -77,9 +77,16 @@ def _verify_shop(name: str, home: Path | None) -> Report:
 
 
 def content_of(task: Task) -> str:
-    """Return what makes two tasks the same to a learner: question and canonical answer, normalised."""
+    """Return what makes two tasks the same to a learner: question and answer, normalised; or the whole game."""
+    if isinstance(task.gold, GameGold):
+        return digest([_normalised(task.prompt), task.gold.problem.partition("(:init")[2]])
     answer = task.gold.answers[0] if isinstance(task.gold, QAGold) else task.gold.answer
     return f"{_normalised(task.prompt)}\n{_normalised(answer)}"
+
+
+def _question_of(task: Task) -> str:
+    """Return what an answer belongs to; many games share a goal, so for a game it is all of it."""
+    return content_of(task) if isinstance(task.gold, GameGold) else _normalised(task.prompt)
 
 
 def _normalised(text: str) -> str:
@@ -142,7 +149,7 @@ def _repeats(splits: Mapping[str, ArrowTasks]) -> list[str]:
     notes = []
     for split, tasks in splits.items():
         contents = {content_of(task) for task in tasks}
-        questions = {_normalised(task.prompt) for task in tasks}
+        questions = {_question_of(task) for task in tasks}
         same, other = len(tasks) - len(contents), len(contents) - len(questions)
         if same:
             notes.append(f"{split}: {same} tasks repeat an earlier task's question and answer")
