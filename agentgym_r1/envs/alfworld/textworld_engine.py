@@ -1,7 +1,7 @@
 """The original engine: TextWorld plays the game, in a process of its own that keeps its globals, leaks and crashes."""
 
 import contextlib
-import importlib.util
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -16,7 +16,7 @@ from agentgym_r1.errors import ConfigError, DataError, EpisodeError, MissingExtr
 from agentgym_r1.types import digest
 
 _FIRST_WITHOUT: Final = (3, 13)
-_MODULES: Final = ("textworld", "alfworld", "fast_downward")
+_PACKAGES: Final = ("textworld", "alfworld", "fast-downward-textworld")
 _GOAL_MARK: Final = "UNKNOWN GOAL"
 """What the grammar of the alfworld package says where a game's task belongs."""
 _WITHOUT_EFFECT: Final = ("look", "inventory", "help", "examine")
@@ -105,9 +105,8 @@ class TextWorldEngine:
         _pipe(self._process.stdout).close()
         self._log.close()
 
-    def __del__(self) -> None:
-        if hasattr(self, "_process"):
-            self.close()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._problem, self.goal, self.name, self.snapshot())
 
     def _send(self, message: Any) -> None:
         try:
@@ -125,9 +124,6 @@ class TextWorldEngine:
             raise EpisodeError(f"{self.name}: TextWorld cannot play this game: {answer['error']}")
         self._admissible = answer["admissible"]
         return answer
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._problem, self.goal, self.name, self.snapshot())
 
     def _dead(self) -> EpisodeError:
         if self._log.closed:
@@ -149,10 +145,18 @@ def check_python(version: tuple[int, int]) -> None:
 
 
 def check_installed() -> None:
-    """Raise MissingExtra unless TextWorld, its planner and ALFWorld can be imported; none of them is."""
-    missing = [module for module in _MODULES if importlib.util.find_spec(module) is None]
+    """Raise MissingExtra unless TextWorld, its planner and ALFWorld are installed; nothing is imported."""
+    missing = [package for package in _PACKAGES if not _is_installed(package)]
     if missing:
         raise MissingExtra(f"{', '.join(missing)} not installed: pip install 'agentgym-r1[textworld]'")
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        importlib.metadata.distribution(package)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def official_logic() -> dict[str, str]:
@@ -161,11 +165,9 @@ def official_logic() -> dict[str, str]:
     The grammar has ``UNKNOWN GOAL`` for the task in words.
     """
     check_installed()
-    spec = importlib.util.find_spec("alfworld")
-    assert spec is not None and spec.origin is not None
-    folder = Path(spec.origin).parent / "data"
-    files = {"pddl_domain": "alfred.pddl", "grammar": "alfred.twl2"}
-    return {key: (folder / name).read_text(encoding="utf-8") for key, name in files.items()}
+    locate = importlib.metadata.distribution("alfworld").locate_file
+    files = {"pddl_domain": "alfworld/data/alfred.pddl", "grammar": "alfworld/data/alfred.twl2"}
+    return {key: Path(str(locate(name))).read_text(encoding="utf-8") for key, name in files.items()}
 
 
 def _again(problem: str, goal: str, name: str, snapshot: bytes) -> TextWorldEngine:

@@ -41,10 +41,8 @@ def test_python_313_is_told_what_to_do_instead():
 
 
 def test_a_missing_package_is_named_with_the_line_that_installs_it(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        MissingExtra, match=r"textworld, alfworld, fast_downward .*pip install 'agentgym-r1\[textworld\]'"
-    ):
+    monkeypatch.setattr("sys.path", [])
+    with pytest.raises(MissingExtra, match=r"textworld, alfworld, .*: pip install 'agentgym-r1\[textworld\]'"):
         check_installed()
 
 
