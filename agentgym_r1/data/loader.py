@@ -66,7 +66,7 @@ class FileLoader:
         """The splits it knows."""
         return tuple(self.files)
 
-    def tasks(self, split: str, paths: Sequence[Path], passages: Passages) -> Iterator[Task]:  # noqa: ARG002
+    def tasks(self, split: str, paths: Sequence[Path], passages: Passages) -> Iterator[Task]:
         """Yield the tasks of a split's files."""
         for path in paths:
             yield from self.read(path, passages)

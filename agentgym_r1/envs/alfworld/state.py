@@ -140,7 +140,7 @@ def _inventory(game: Game, state: State, rest: str) -> Result | None:
     return None if rest else (state, text.inventory(game, state))
 
 
-def _help(game: Game, state: State, rest: str) -> Result | None:  # noqa: ARG001 - every rule takes the game
+def _help(game: Game, state: State, rest: str) -> Result | None:
     return None if rest else (state, PHRASES["help"])
 
 
