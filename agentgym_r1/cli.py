@@ -300,6 +300,25 @@ def data_verify(name: Annotated[str, typer.Argument(help="An installed data set.
         raise typer.Exit(1)
 
 
+@data_app.command("make")
+def data_make(
+    world: Annotated[str, typer.Argument(help="A generated world, for example arithmetic.")],
+    *,
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    split: Annotated[str, typer.Option(help="train, dev or test.")] = "dev",
+    size: Annotated[int | None, typer.Option(min=1, help="Tasks. Default: the world's own number.")] = None,
+    seed: Annotated[int, typer.Option(help="Another seed is another world.")] = 0,
+) -> None:
+    """Write the tasks, and the corpus where there is one, of a generated world as JSON Lines."""
+    from agentgym_r1.data.make import make
+    from agentgym_r1.data.progress import bars
+
+    with bars() as progress:
+        made = make(world, split=split, size=size, seed=seed, out=out, progress=progress)
+    corpus = f" and {made.corpus}" if made.corpus else ""
+    typer.echo(f"{world}: {made.count} tasks, panel {made.panel[:12]}, in {made.tasks}{corpus}")
+
+
 def _print_json(document: Any) -> None:
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
 

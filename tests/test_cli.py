@@ -140,3 +140,30 @@ def test_a_game_can_be_played_by_hand() -> None:
 
 def test_version_is_printed() -> None:
     assert run("--version").stdout.strip()
+
+
+def test_a_world_is_written_as_json_lines(tmp_path: Path) -> None:
+    found = run("data", "make", "arithmetic", "--size", 5, "--out", tmp_path / "world")
+    assert found.returncode == 0, found.stderr
+    assert "5 tasks, panel" in found.stdout
+    (tasks,) = (tmp_path / "world").iterdir()
+    assert len(tasks.read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_a_data_set_is_installed_from_a_folder_and_verified(tmp_path: Path) -> None:
+    folder, home = tmp_path / "files", str(tmp_path / "home")
+    folder.mkdir()
+    for name, question in (("train", "One and one?"), ("test", "One and two?")):
+        row = {"question": question, "answer": f"Add. <<1+{len(name) - 3}={len(name) - 2}>>\n#### {len(name) - 2}"}
+        (folder / f"{name}.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    found = run("data", "get", "gsm8k", "--from", folder, AGENTGYM_R1_HOME=home)
+    assert found.returncode == 0, found.stderr
+    assert "train 1, test 1" in found.stdout
+    assert "sound" in run("data", "verify", "gsm8k", AGENTGYM_R1_HOME=home).stdout
+    rows = json.loads(run("data", "list", "--json", AGENTGYM_R1_HOME=home).stdout)
+    assert {row["name"]: row["installed"] for row in rows}["gsm8k"] == {"train": 1, "test": 1}
+    played = run(
+        *("bench", "--env", GSM8K, "--policy", "expert", "--source", "real", "--out", tmp_path / "run", "--json"),
+        AGENTGYM_R1_HOME=home,
+    )
+    assert json.loads(played.stdout)["rows"][0]["success"] == 1.0
