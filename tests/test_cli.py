@@ -158,7 +158,7 @@ def test_a_data_set_is_installed_from_a_folder_and_verified(tmp_path: Path) -> N
         (folder / f"{name}.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     found = run("data", "get", "gsm8k", "--from", folder, AGENTGYM_R1_HOME=home)
     assert found.returncode == 0, found.stderr
-    assert "train 1, test 1" in found.stdout
+    assert "test 1, train 1" in found.stdout
     assert "sound" in run("data", "verify", "gsm8k", AGENTGYM_R1_HOME=home).stdout
     rows = json.loads(run("data", "list", "--json", AGENTGYM_R1_HOME=home).stdout)
     assert {row["name"]: row["installed"] for row in rows}["gsm8k"] == {"train": 1, "test": 1}
