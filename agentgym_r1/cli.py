@@ -325,7 +325,7 @@ def _print_json(document: Any) -> None:
 
 def _console() -> Console:
     console = Console()
-    return console if console.is_terminal else Console(width=160)
+    return Console(width=max(console.width, 150) if console.is_terminal else 160)
 
 
 def _progress() -> Progress:

@@ -136,12 +136,11 @@ def run(config: BenchConfig, *, on_plan: Callable[[int, int], None], on_episode:
     finished = _finished(journal)
     total = sum(len(p.panel.task_ids) for p in plans) * config.repeats
     on_plan(total, len(finished))
+    waiting = [(part, [e for e in _episodes(part, config) if _episode_key(part, e) not in finished]) for part in plans]
     with TrajectoryWriter(journal) as writer:
-        for part in plans:
-            waiting = [e for e in _episodes(part, config) if _episode_key(part, e) not in finished]
-            for trajectory in _play(part.cell, config.policy(part.cell.policy), waiting, config.workers):
-                writer.write(trajectory)
-                on_episode(trajectory)
+        for trajectory in _play([(part.cell, episodes) for part, episodes in waiting if episodes], config):
+            writer.write(trajectory)
+            on_episode(trajectory)
     _sort_journal(journal, plans, config)
     results = summarise(config, plans, read_trajectories(journal))
     _write_json(config.out / "results.json", results)
@@ -209,14 +208,21 @@ def _episodes(part: CellPlan, config: BenchConfig) -> list[Episode]:
     return part.panel.episodes(seed=config.seed, repeats=config.repeats)
 
 
-def _play(cell: Cell, policy: Policy, episodes: Sequence[Episode], workers: int) -> Iterator[Trajectory]:
-    if not episodes:
-        return iter(())
-    if is_model_policy(cell.policy):
-        return _play_here(cell, policy, episodes, concurrency=workers, threads=_THREADS)
-    if workers == 1:
-        return _play_here(cell, policy, episodes, concurrency=1, threads=0)
-    return _play_in_processes(cell, episodes, workers)
+Work = Sequence[tuple[Cell, Sequence[Episode]]]
+
+
+def _play(work: Work, config: BenchConfig) -> Iterator[Trajectory]:
+    """Play everything: language models here, one cell after the other, the rest in this process or in many."""
+    models = [(cell, episodes) for cell, episodes in work if is_model_policy(cell.policy)]
+    others = [(cell, episodes) for cell, episodes in work if not is_model_policy(cell.policy)]
+    if config.workers > 1 and others:
+        yield from _play_in_processes(others, config.workers)
+    else:
+        for cell, episodes in others:
+            yield from _play_here(cell, config.policy(cell.policy), episodes, concurrency=1, threads=0)
+    for cell, episodes in models:
+        policy = config.policy(cell.policy)
+        yield from _play_here(cell, policy, episodes, concurrency=config.workers, threads=_THREADS)
 
 
 def _play_here(
@@ -233,11 +239,12 @@ async def _next(stream: AsyncIterator[Trajectory]) -> Trajectory | None:
     return await anext(stream, None)
 
 
-def _play_in_processes(cell: Cell, episodes: Sequence[Episode], workers: int) -> Iterator[Trajectory]:
-    chunks = [episodes[i : i + CHUNK] for i in range(0, len(episodes), CHUNK)]
+def _play_in_processes(work: Work, workers: int) -> Iterator[Trajectory]:
+    """Play chunks of all cells in one pool, whose processes start once and keep their environments."""
+    chunks = [(cell, episodes[i : i + CHUNK]) for cell, episodes in work for i in range(0, len(episodes), CHUNK)]
     pool = ProcessPoolExecutor(min(workers, len(chunks)), mp_context=multiprocessing.get_context("spawn"))
     try:
-        running: set[Future[list[Trajectory]]] = {pool.submit(play_chunk, cell, chunk) for chunk in chunks}
+        running: set[Future[list[Trajectory]]] = {pool.submit(play_chunk, cell, chunk) for cell, chunk in chunks}
         while running:
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:

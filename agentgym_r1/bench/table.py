@@ -10,6 +10,7 @@ from rich.text import Text
 from agentgym_r1.bench.summary import ranking
 
 _INTERVAL_DIGITS = 3
+_KINDS_SHOWN = 10
 
 
 def table(results: Mapping[str, Any]) -> Group:
@@ -82,7 +83,7 @@ def _notes(results: Mapping[str, Any]) -> list[Text]:
         for row in rows:
             if row["first_error"]:
                 notes.append(Text(f"  {row['policy']}: {row['first_error']}", style="red"))
-            if len(row["kinds"]) > 1 and row["policy"] == "expert":
+            if 1 < len(row["kinds"]) <= _KINDS_SHOWN and row["policy"] == "expert":
                 kinds = ", ".join(f"{kind} {v['success']:.3f} ({v['episodes']})" for kind, v in row["kinds"].items())
                 notes.append(Text(f"  expert by kind: {kinds}"))
     return notes
