@@ -14,7 +14,7 @@ from agentgym_r1.retrieval.porter import stem
 
 ANALYZER_ID = "english-porter-1"
 MAX_TOKEN_LENGTH = 255
-MAX_CHUNKS = 200_000
+MAX_CHUNKS = 500_000
 _STOP_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this"
     " to was will with"

@@ -91,9 +91,7 @@ class BM25Retriever:
             return [[] for _ in queries]
         counts = [Counter(self._encode(query)) for query in queries]
         positions, scores = self._ranker(len(queries), k)(self._postings, counts, k)
-        found = np.count_nonzero(positions >= 0, axis=1).tolist()
-        pairs = zip(positions.tolist(), scores.tolist(), found)
-        return [list(zip(row[:length], row_scores[:length])) for row, row_scores, length in pairs]
+        return [_hits(*row) for row in zip(positions.tolist(), scores.tolist())]
 
     def warm_up(self) -> None:
         """Load the compiled kernel now; a long-lived process calls this before its first query."""
@@ -122,6 +120,12 @@ def write_bm25(folder: str | Path, corpus: Corpus, *, settings: Bm25Settings = A
             np.save(target / f"{name}.npy", getattr(vocabulary, name))
 
     create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write)
+
+
+def _hits(positions: list[int], scores: list[float]) -> list[tuple[int, float]]:
+    """Pair positions and scores up to the first -1."""
+    found = positions.index(-1) if positions[-1] < 0 else len(positions)
+    return list(zip(positions[:found], scores[:found]))
 
 
 def _check_settings(folder: Path, manifest: Manifest) -> None:

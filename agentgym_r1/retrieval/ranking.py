@@ -7,6 +7,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,7 @@ def rank_compiled(postings: Postings, queries: Sequence[Mapping[int, int]], k: i
     scores = np.empty((len(queries), k), np.float32)
     terms = np.array([term for query in queries for term in query], np.int64)
     weights = np.array([weight for query in queries for weight in query.values()], np.float32)
-    firsts = np.zeros(len(queries) + 1, np.int64)
-    np.cumsum([len(query) for query in queries], out=firsts[1:])
+    firsts = np.array([*accumulate(map(len, queries), initial=0)], np.int64)
     kernel = load_kernel()
     kernel(
         postings.starts, postings.documents, postings.scores, postings.count, firsts, terms, weights, positions, scores
