@@ -100,7 +100,6 @@ def bench(
     """Run policies over environments and print the table."""
     from agentgym_r1.bench.run import BenchConfig
     from agentgym_r1.bench.table import show
-    from agentgym_r1.policies.registry import default_policies
 
     if resume and out is None:
         raise ConfigError("--resume needs --out DIR, the folder of the run to continue")
@@ -108,7 +107,7 @@ def bench(
         raise ConfigError(f"--source must be auto, real or world, got {source!r}")
     config = BenchConfig(
         envs=tuple(env or [entry.id for entry in ENTRIES]),
-        policies=tuple(policy or default_policies()),
+        policies=tuple(policy or ()),
         source=source,  # type: ignore[arg-type]  # checked above
         split=split,
         protocol=protocol,

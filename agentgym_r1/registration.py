@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import gymnasium as gym
 
+ANSWER_EXPLOITS = tuple(f"exploit-{name}" for name in ("candidates", "echo", "stuff", "yes", "dump", "inject"))
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -18,6 +20,7 @@ class Entry:
         world: the embedded world it uses otherwise.
         split: the split that evaluation uses by default.
         family: which presets apply, as envs.presets names them.
+        exploits: the exploit policies that mean something in it; by default those for tasks with an answer.
         extras: extras of this package that some option of it needs.
     """
 
@@ -29,6 +32,7 @@ class Entry:
     world: str
     split: str
     family: str
+    exploits: tuple[str, ...] = ANSWER_EXPLOITS
     extras: tuple[str, ...] = ()
 
 
@@ -74,6 +78,17 @@ ENTRIES = (
         world="encyclopedia",
         split="dev",
         family="qa",
+    ),
+    Entry(
+        id="AgentR1/WebShop-v0",
+        entry_point="agentgym_r1.envs.webshop.env:make",
+        vector_entry_point="agentgym_r1.envs.webshop.env:make_vector",
+        summary="Buy what an instruction asks for, in a shop of 1,000 or more products.",
+        data=("webshop", "webshop-full"),
+        world="shop",
+        split="test",
+        family="webshop",
+        exploits=("exploit-first", "exploit-click", "exploit-no-options"),
     ),
 )
 

@@ -181,6 +181,14 @@ class TextEnv(gym.Env[str, str], ABC):
         """Return the task as the prompt shows it; the task's prompt by default."""
         return self.task.prompt
 
+    def _draw(self) -> int:
+        """Return the index of a task drawn with the environment's generator; every task is as likely by default."""
+        return int(self.np_random.integers(len(self.tasks)))
+
+    def _misread(self, error: str) -> str:
+        """Return the feedback to a response that was not understood; what was wrong with it by default."""
+        return error
+
     def _take_note(self, text: str) -> None:
         """Hear why an action was not understood, or what was ignored in it; for environments with own sections."""
 
@@ -195,7 +203,7 @@ class TextEnv(gym.Env[str, str], ABC):
         return Verdict(success=False, score=0.0)
 
     def _available_actions(self) -> tuple[str, ...] | None:
-        """Return the legal commands where the world lists them, else None."""
+        """Return the legal commands where the world lists them, else None; ``<words>`` in one stands for free text."""
         return None
 
     def potential(self) -> float:
@@ -279,7 +287,7 @@ class TextEnv(gym.Env[str, str], ABC):
     ) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Carry out a planned step; ``results`` answer the plan's bound calls, in order."""
         if plan.parsed.error:
-            outcome = Outcome(plan.parsed.error, valid=False)
+            outcome = Outcome(self._misread(plan.parsed.error), valid=False)
         else:
             fresh = iter(results)
             outcome = self._perform(plan, [next(fresh) if isinstance(c, BoundCall) else c for c in plan.calls])
@@ -368,7 +376,7 @@ class TextEnv(gym.Env[str, str], ABC):
             return self.tasks.index_of(str(options["task"]))
         if "index" in options:
             return _check_index(options["index"], len(self.tasks), f"{self.tasks.name}/{self.tasks.split}")
-        return int(self.np_random.integers(len(self.tasks)))
+        return self._draw()
 
     def _shape_feedback(self, feedback: str, notes: Sequence[str]) -> str:
         text = "\n".join(filter(None, [*notes, feedback]))

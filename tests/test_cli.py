@@ -73,6 +73,7 @@ def test_a_changed_record_fails_the_replay(tmp_path: Path) -> None:
         (("bench", "--env", "AgentR1/GSM8K"), 2, "unknown environment 'AgentR1/GSM8K'; did you mean"),
         (("bench", "--env", GSM8K, "--split", "dve", "--source", "world"), 2, "did you mean 'dev'"),
         (("bench", "--env", GSM8K, "--policy", "exprt", "--source", "world"), 2, "did you mean 'expert'"),
+        (("bench", "--env", GSM8K, "--policy", "exploit-first", "--source", "world"), 2, "exploit-first does not fit"),
         (("bench", "--env", GSM8K, "--policy", "react"), 2, "needs a language model"),
         (("bench", "--env", GSM8K, "--source", "real"), 1, "agentgym-r1 data get gsm8k"),
         (("bench", "--env", GSM8K, "--source", "wrld"), 2, "auto, real or world"),

@@ -23,7 +23,7 @@ import gymnasium as gym
 from agentgym_r1.bench.panel import Panel, choose_panel
 from agentgym_r1.bench.summary import Tally, compare, row
 from agentgym_r1.errors import AgentGymError, ConfigError, DataError, unknown_name
-from agentgym_r1.policies.registry import is_model_policy, make_policy
+from agentgym_r1.policies.registry import check_fits, default_policies, is_model_policy, make_policy
 from agentgym_r1.policies.scripted import text_env
 from agentgym_r1.registration import ENTRIES
 from agentgym_r1.rollout import Episode, rollout_many, run_sync
@@ -42,7 +42,7 @@ class BenchConfig:
 
     Attributes:
         envs: Gymnasium ids.
-        policies: policy specs; see policies.registry.
+        policies: policy specs (see policies.registry); none for the default ones of each environment.
         source: ``auto``, ``real`` or ``world``.
         split: a split of every environment, or None for each one's own evaluation split.
         protocol: a preset, or None for the default one.
@@ -73,8 +73,8 @@ class BenchConfig:
         for name in ("repeats", "workers"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not self.envs or not self.policies:
-            raise ConfigError("a benchmark needs at least one environment and one policy")
+        if not self.envs:
+            raise ConfigError("a benchmark needs at least one environment")
         for name in ("envs", "policies"):
             if len(set(getattr(self, name))) != len(getattr(self, name)):
                 raise ConfigError(f"{name} are given twice: {', '.join(getattr(self, name))}")
@@ -84,7 +84,7 @@ class BenchConfig:
         return _policy(spec, self.max_tokens, self.temperature)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _policy(spec: str, max_tokens: int, temperature: float) -> Policy:
     return make_policy(spec, max_tokens=max_tokens, temperature=temperature)
 
@@ -151,14 +151,17 @@ def plan(config: BenchConfig) -> list[CellPlan]:
     """Resolve environments, policies and panels before anything is played, so that a wrong name fails at once."""
     known = {entry.id: entry for entry in ENTRIES}
     plans = []
-    for spec in config.policies:
-        if (engine := getattr(config.policy(spec), "engine", None)) is not None:
-            run_sync(engine.check())
     for env_id in config.envs:
         if env_id not in known:
             raise unknown_name("environment", env_id, known)
+    specs = {env_id: config.policies or default_policies(known[env_id]) for env_id in config.envs}
+    for spec in dict.fromkeys(spec for chosen in specs.values() for spec in chosen):
+        if (engine := getattr(config.policy(spec), "engine", None)) is not None:
+            run_sync(engine.check())
+    for env_id, chosen in specs.items():
         panels: dict[tuple[str, str], Panel] = {}
-        for spec in config.policies:
+        for spec in chosen:
+            check_fits(spec, known[env_id])
             kwargs: dict[str, Any] = {"source": config.source, "split": config.split or known[env_id].split}
             kwargs |= {"protocol": config.protocol} if config.protocol else {}
             policy = config.policy(spec)
@@ -327,6 +330,7 @@ def _identity(config: BenchConfig, plans: Sequence[CellPlan]) -> dict[str, Any]:
     chosen = asdict(replace(config, out=Path()))
     for key in ("out", "resume", "workers"):
         del chosen[key]
+    chosen["policies"] = list(dict.fromkeys(p.cell.policy for p in plans))
     return {**chosen, "panel": {p.cell.env_id: p.panel.hash for p in plans}}
 
 

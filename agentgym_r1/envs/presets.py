@@ -31,8 +31,23 @@ _GSM8K: Mapping[str, Mapping[str, Any]] = {
     "agent-r1": {"action_format": "hermes", "context": "append", "max_steps": 5},
     "react": {"action_format": "react", "context": "append", "max_steps": 5},
 }
+_WEBSHOP: Mapping[str, Mapping[str, Any]] = {
+    "agent-r1": {"action_format": "hermes", "context": "state", "max_steps": 15},
+    "gigpo": {
+        "action_format": "action_tags",
+        "context": "window",
+        "context_turns": 2,
+        "max_steps": 15,
+        "outcome": "success",
+        "success_reward": 10.0,
+        "invalid_penalty": -0.1,
+    },
+    "react": {"action_format": "plain", "context": "append", "max_steps": 15},
+}
 
-PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType({"qa": _QA, "gsm8k": _GSM8K})
+PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+    {"qa": _QA, "gsm8k": _GSM8K, "webshop": _WEBSHOP}
+)
 
 
 def protocols(family: str) -> tuple[str, ...]:

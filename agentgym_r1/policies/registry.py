@@ -6,6 +6,7 @@ from pathlib import Path
 from agentgym_r1.errors import ConfigError, unknown_name
 from agentgym_r1.policies.exploits import EXPLOITS
 from agentgym_r1.policies.scripted import ExpertPolicy, RandomPolicy, ScriptedPolicy
+from agentgym_r1.registration import Entry
 from agentgym_r1.types import Policy
 
 ENGINE_VARIABLE = "AGENTGYM_R1_ENGINE"
@@ -18,9 +19,19 @@ def is_model_policy(spec: str) -> bool:
     return spec.partition("@")[0] in MODEL_POLICIES
 
 
-def default_policies() -> tuple[str, ...]:
-    """Return what a benchmark runs by default: the built-in policies, and tool_calling when an engine is configured."""
-    return (*BUILTIN, "tool_calling") if os.environ.get(ENGINE_VARIABLE) else BUILTIN
+def default_policies(entry: Entry) -> tuple[str, ...]:
+    """Return what a benchmark of an environment runs by default.
+
+    These are random, expert and the exploits that fit it, and tool_calling when an engine is configured.
+    """
+    engine = ("tool_calling",) if os.environ.get(ENGINE_VARIABLE) else ()
+    return ("random", "expert", *entry.exploits, *engine)
+
+
+def check_fits(spec: str, entry: Entry) -> None:
+    """Raise ConfigError for an exploit that means nothing in an environment."""
+    if spec in EXPLOITS and spec not in entry.exploits:
+        raise ConfigError(f"{spec} does not fit {entry.id}, whose exploits are {', '.join(entry.exploits) or 'none'}")
 
 
 def make_policy(spec: str, *, max_tokens: int = 512, temperature: float = 0.0) -> Policy:

@@ -13,6 +13,7 @@ from agentgym_r1.text_env import TextEnv
 from agentgym_r1.types import Agent, Response, ToolCall
 
 _WORD = re.compile(r"\w[\w'-]*")
+_FREE_TEXT = re.compile(r"<\w+>")
 
 
 class ExpertPolicy:
@@ -84,7 +85,8 @@ class _Random:
         schema = self.rng.choice(self.env.tools)
         commands = info.get("available_actions")
         if commands:
-            arguments: dict[str, Any] = {next(iter(schema.parameters["properties"])): self.rng.choice(commands)}
+            command = _FREE_TEXT.sub(lambda _: self._phrase(words), self.rng.choice(commands))
+            arguments: dict[str, Any] = {next(iter(schema.parameters["properties"])): command}
         else:
             arguments = {
                 name: self._value(spec, words) for name, spec in schema.parameters.get("properties", {}).items()

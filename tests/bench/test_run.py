@@ -19,6 +19,7 @@ from agentgym_r1.data.tasks import ListTasks
 from agentgym_r1.data.worlds import arithmetic
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.policies.scripted import ExpertPolicy
+from agentgym_r1.registration import ENTRIES
 from agentgym_r1.rollout import rollout
 from agentgym_r1.trajectories import read_trajectories, replay
 from agentgym_r1.types import Task, Trajectory, panel_hash
@@ -54,6 +55,21 @@ def test_rows_hold_what_the_command_line_promises(tmp_path: Path) -> None:
     (comparison,) = results["comparisons"]
     assert comparison["tasks"] == 6
     assert comparison["difference"] == pytest.approx(expert["score"] - chance["score"])
+
+
+def test_without_names_each_environment_plays_the_policies_that_fit_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AGENTGYM_R1_ENGINE", raising=False)
+    results = bench(config(tmp_path, envs=(GSM8K, "AgentR1/WebShop-v0"), policies=(), episodes=2))
+    played = {(row["env"], row["policy"]) for row in results["rows"]}
+    assert played == {
+        (entry.id, policy)
+        for entry in ENTRIES
+        if entry.id in {GSM8K, "AgentR1/WebShop-v0"}
+        for policy in ("random", "expert", *entry.exploits)
+    }
+    assert [row["errors"] for row in results["rows"]] == [0] * len(played)
 
 
 @pytest.mark.parametrize("workers", [2, 3])

@@ -13,7 +13,8 @@ import agentgym_r1
 from agentgym_r1.envs.presets import protocols
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.policies import EXPLOITS, ExpertPolicy, RandomPolicy
-from agentgym_r1.registration import ENTRIES, Entry
+from agentgym_r1.policies.registry import check_fits, default_policies
+from agentgym_r1.registration import ANSWER_EXPLOITS, ENTRIES, Entry
 from agentgym_r1.rollout import Episode, rollout_many
 from agentgym_r1.testing import assert_conforms, check_memory_does_not_grow
 from agentgym_r1.types import Policy
@@ -22,6 +23,11 @@ EVERY = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 PROTOCOLS = pytest.mark.parametrize(
     ("entry", "protocol"),
     [(entry, protocol) for entry in ENTRIES for protocol in protocols(entry.family)],
+    ids=lambda value: value if isinstance(value, str) else value.id,
+)
+ANSWERED = pytest.mark.parametrize(
+    ("entry", "exploit"),
+    [(entry, exploit) for entry in ENTRIES if entry.exploits == ANSWER_EXPLOITS for exploit in entry.exploits],
     ids=lambda value: value if isinstance(value, str) else value.id,
 )
 
@@ -80,12 +86,9 @@ def test_the_expert_wins_in_every_context_within_a_budget(entry: Entry, context:
         assert info["success"]
 
 
-@EVERY
-@pytest.mark.parametrize("exploit", EXPLOITS)
+@ANSWERED
 def test_an_exploit_scores_no_more_than_the_majority_answer(entry: Entry, exploit: str) -> None:
     tasks = make(entry).unwrapped.tasks
-    if not make(entry).unwrapped.answers:
-        pytest.skip("the environment takes no answers")
     answers = [getattr(tasks[i].gold, "answers", None) or (tasks[i].gold.answer,) for i in range(300)]
     majority = max(sum(a in accepted for accepted in answers) for a in {"yes", "no", *(x for y in answers for x in y)})
     assert sum(scores(entry, EXPLOITS[exploit], 300)) <= majority
@@ -151,6 +154,17 @@ def test_the_batched_environment_plays_like_single_ones_through_resets(entry: En
 def test_a_wrong_argument_says_what_is_right(entry: Entry, kwargs: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         gym.make(entry.id, **{"source": "world", **kwargs})
+
+
+@EVERY
+@pytest.mark.parametrize("policy", [RandomPolicy(), *EXPLOITS.values()], ids=lambda policy: policy.name)
+def test_every_policy_of_a_benchmark_says_what_the_environment_understands(entry: Entry, policy: Policy) -> None:
+    if policy.name.startswith("exploit-") and policy.name not in entry.exploits:
+        with pytest.raises(ConfigError, match=f"{policy.name} does not fit {entry.id}"):
+            check_fits(policy.name, entry)
+    else:
+        assert policy.name in default_policies(entry)
+        scores(entry, policy, 5)
 
 
 def test_the_registry_holds_every_environment() -> None:

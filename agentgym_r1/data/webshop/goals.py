@@ -70,6 +70,9 @@ class Goals:
         self._order = catalogue.array(f"{kind}_{counted}_order")
         self._prices = catalogue.array("original_prices") if sampling == "original" else None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.catalogue, self.kind, self.sampling)
+
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
 
@@ -144,6 +147,10 @@ class Goals:
         text += limit_clause(price_upper)
         goal_id = digest([self.kind, product.asin, number, combination, text])[:ID_DIGITS]
         return Goal(goal_id, row, text, product.category, gold)
+
+
+def _reopen(catalogue: Catalogue, kind: Kind, sampling: Sampling) -> Goals:
+    return Goals(catalogue, kind=kind, sampling=sampling)
 
 
 def _choice(names: Sequence[str], values: Sequence[Sequence[str]], combination: int) -> tuple[tuple[str, str], ...]:

@@ -1,9 +1,10 @@
 """The goals of one split as a task set; ``goal:N`` names a goal by its position among all goals of the catalogue."""
 
 import functools
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from agentgym_r1.data.tasks import unknown_task
 from agentgym_r1.data.webshop.goals import Goal, Goals
@@ -37,6 +38,9 @@ class ShopTasks:
                 "take another split, or a larger catalogue"
             )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.goals, self.split)
+
     def __len__(self) -> int:
         return len(self._positions)
 
@@ -49,6 +53,13 @@ class ShopTasks:
         if not 0 <= index < len(self):
             raise IndexError(f"{NAME}/{self.split} has tasks 0 to {len(self) - 1}, got {index}")
         return self.goals[int(self._positions[index])]
+
+    @functools.cached_property
+    def chances(self) -> npt.NDArray[np.float64]:
+        """How likely the original draws each goal of the split; they add up to 1."""
+        weights = self.goals.weights()[self._positions]
+        chances: npt.NDArray[np.float64] = weights / weights.sum()
+        return chances
 
     def ids(self) -> tuple[str, ...]:
         """Return all task ids in order; the first call makes every goal of the split."""
@@ -68,3 +79,7 @@ class ShopTasks:
     @functools.cached_property
     def _indices(self) -> dict[str, int]:
         return {self.goal(index).id: index for index in range(len(self))}
+
+
+def _reopen(goals: Goals, split: str) -> ShopTasks:
+    return ShopTasks(goals, split=split)

@@ -90,6 +90,10 @@ class Shop:
             self.prefetch([query])
         return self._results[query]
 
+    def shown(self, session: Session) -> tuple[int, ...]:
+        """Return the rows of the products that a page of results lists; none on other pages."""
+        return self._shown(session.query, session.number) if session.page == "results" else ()
+
     def prefetch(self, queries: Iterable[str]) -> None:
         """Search for many queries at once, so that the steps that need them do not search one by one."""
         words = []
@@ -110,7 +114,7 @@ class Shop:
         return self._products[row]
 
     def observe(
-        self, session: Session, instruction: str, *, mode: Mode = "text", name: str = "0", reward: float = 0.0
+        self, session: Session, instruction: str, *, mode: Mode = "text", name: str = "0", reward: float | None = None
     ) -> str:
         """Return the page that a session shows.
 
@@ -119,7 +123,7 @@ class Shop:
             instruction: the goal, which stands on every page but the last.
             mode: "text", "text_rich" (which marks buttons and what was clicked) or "url".
             name: the shopper's name in addresses.
-            reward: what the last page states as the score.
+            reward: what the last page states as the score; without it that page only says what was bought.
 
         Raises:
             ConfigError: an unknown mode.
@@ -196,7 +200,7 @@ class Shop:
             _remember(self._result_pages, key, page)
         return self._result_pages[key]
 
-    def _end(self, session: Session, reward: float) -> Page:
+    def _end(self, session: Session, reward: float | None) -> Page:
         return end_page(self.product(session.row).asin, dict(session.options), reward)
 
 

@@ -86,13 +86,15 @@ def sub_page(product: Product, name: str) -> Page:
     return _page(nodes + [_node("text", text) for text in texts.get(name, [])], dict.fromkeys([BACK, PREVIOUS]))
 
 
-def end_page(asin: str, options: Mapping[str, str], reward: float) -> Page:
-    """Return the original's last page, with the score on it."""
+def end_page(asin: str, options: Mapping[str, str], reward: float | None) -> Page:
+    """Return the original's last page; without a reward, only its part that says what was bought."""
+    thanks = ("Thank you for shopping with us!", "Your code: ", "None", " (Paste it in your MTurk interface.)")
     purchase = ("Purchased", "asin", asin, "options", _html_json(options))
+    if reward is None:
+        return _page([("text", text) for text in (thanks[0], *purchase)], {})
     unknown = ("attrs", "None", "category", "None", "query", "None", "product category", "None")
     target = ("asin", "options", "attrs", "price upper", "instuction text", "category", "product category", "query")
     score = ("Reward", "Your score (min 0.0, max 1.0)", str(reward), "Reward Details ", "None")
-    thanks = ("Thank you for shopping with us!", "Your code: ", "None", " (Paste it in your MTurk interface.)")
     texts = (*thanks, *purchase, *unknown, "Target", *target, "Goal ", "None", *score)
     return _page([("text", text) for text in texts], {})
 

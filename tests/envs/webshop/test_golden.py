@@ -139,7 +139,7 @@ def test_recorded_edge_cases_are_answered_and_the_crashes_are_not(samples: Path,
             assert command is not None
             after_end = session.page == "end"
             session = shop.step(session, command)
-            shown = shop.observe(session, instruction)
+            shown = shop.observe(session, instruction, reward=0.0)
             if "error" in recorded:
                 assert "Page 1 (Total results: 0)" in shown or recorded["action"] == "search[<a> soft]"
             elif after_end:
