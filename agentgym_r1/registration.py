@@ -90,6 +90,18 @@ ENTRIES = (
         family="webshop",
         exploits=("exploit-first", "exploit-click", "exploit-no-options"),
     ),
+    Entry(
+        id="AgentR1/ALFWorld-v0",
+        entry_point="agentgym_r1.envs.alfworld.env:make",
+        vector_entry_point="agentgym_r1.envs.alfworld.env:make_vector",
+        summary="Do a household task by text commands in a room.",
+        data=("alfworld",),
+        world="household",
+        split="valid_seen",
+        family="alfworld",
+        exploits=(),
+        extras=("textworld",),
+    ),
 )
 
 

@@ -118,6 +118,8 @@ class TextEnv(gym.Env[str, str], ABC):
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's declaration
     answers: ClassVar[bool] = False
     max_calls: ClassVar[int] = 1
+    kind_names: ClassVar[Mapping[str, str]] = {}
+    """What tables call the kinds of tasks, in the order of the tables; a kind left out is called what it is."""
 
     def __init__(self, tasks: TaskSet, *, tools: Sequence[ToolSchema], options: Options) -> None:
         self.tasks = tasks
@@ -197,6 +199,10 @@ class TextEnv(gym.Env[str, str], ABC):
         history = tuple(f"{n}. {t.action.strip()}\n{t.feedback}" for n, t in enumerate(self._turns, 1))
         opening = (Section("Observation", (self._opening,)),) if self._opening else ()
         return (*opening, Section("History", history))
+
+    def _current(self) -> str:
+        """Return what holds at this moment only; contexts that show the conversation add it to the newest answer."""
+        return ""
 
     def _unfinished(self) -> Verdict:
         """Return the verdict when the step limit hits before the task is over."""
@@ -394,11 +400,12 @@ class TextEnv(gym.Env[str, str], ABC):
         return self.options.success_reward * verdict.score
 
     def _compose(self) -> str:
+        opening, turns = self._conversation()
         parts = Parts(
             system=self._system,
             task=self._task_text(),
-            opening=self._opening,
-            turns=tuple(Turn(turn.action, self.format.feedback(turn.feedback)) for turn in self._turns),
+            opening=opening,
+            turns=turns,
             sections=self._sections(),
         )
         budget, count = self.options.context_budget, self.options.count_tokens
@@ -409,6 +416,16 @@ class TextEnv(gym.Env[str, str], ABC):
         self._prompt = self._context.compose(parts, budget=budget, count=count)
         self._observation = self._prompt.text()
         return self._observation
+
+    def _conversation(self) -> tuple[str, tuple[Turn, ...]]:
+        """Return the opening and the turns, the newest of them with what holds now."""
+        turns = [Turn(turn.action, self.format.feedback(turn.feedback)) for turn in self._turns]
+        current = self._current()
+        if not turns:
+            return "\n\n".join(filter(None, [self._opening, current])), ()
+        if current:
+            turns[-1] = Turn(turns[-1].action, f"{turns[-1].feedback}\n\n{current}")
+        return self._opening, tuple(turns)
 
     def _schemas(self) -> list[dict[str, Any]]:
         return [tool.to_openai() for tool in self.tools]

@@ -10,7 +10,7 @@ import json
 import multiprocessing
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
@@ -22,6 +22,7 @@ import gymnasium as gym
 
 from agentgym_r1.bench.panel import Panel, choose_panel
 from agentgym_r1.bench.summary import Tally, compare, row
+from agentgym_r1.envs.presets import DEFAULT_PROTOCOL, evaluation_split
 from agentgym_r1.errors import AgentGymError, ConfigError, DataError, unknown_name
 from agentgym_r1.policies.registry import check_fits, default_policies, is_model_policy, make_policy
 from agentgym_r1.policies.scripted import text_env
@@ -104,11 +105,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CellPlan:
-    """A cell with its panel and the labels of its row."""
+    """A cell with its panel, the labels of its row, and what the row calls the kinds of tasks."""
 
     cell: Cell
     panel: Panel
     labels: dict[str, Any]
+    kind_names: Mapping[str, str]
 
     def key(self, trajectory: Trajectory) -> bool:
         """Return whether a trajectory belongs to this cell."""
@@ -159,10 +161,12 @@ def plan(config: BenchConfig) -> list[CellPlan]:
         if (engine := getattr(config.policy(spec), "engine", None)) is not None:
             run_sync(engine.check())
     for env_id, chosen in specs.items():
+        entry = known[env_id]
+        split = config.split or evaluation_split(entry.family, config.protocol or DEFAULT_PROTOCOL) or entry.split
         panels: dict[tuple[str, str], Panel] = {}
         for spec in chosen:
-            check_fits(spec, known[env_id])
-            kwargs: dict[str, Any] = {"source": config.source, "split": config.split or known[env_id].split}
+            check_fits(spec, entry)
+            kwargs: dict[str, Any] = {"source": config.source, "split": split}
             kwargs |= {"protocol": config.protocol} if config.protocol else {}
             policy = config.policy(spec)
             kwargs |= {"action_format": policy.action_format} if hasattr(policy, "action_format") else {}
@@ -175,7 +179,10 @@ def summarise(config: BenchConfig, plans: Sequence[CellPlan], trajectories: Iter
     tallies = {(p.cell.env_id, p.labels["policy"]): Tally() for p in plans}
     for trajectory in trajectories:
         tallies[trajectory.env_id, trajectory.policy].add(trajectory)
-    rows = [row(tallies[p.cell.env_id, p.labels["policy"]], p.labels, seed=config.seed) for p in plans]
+    rows = [
+        row(tallies[p.cell.env_id, p.labels["policy"]], p.labels, kind_names=p.kind_names, seed=config.seed)
+        for p in plans
+    ]
     comparisons = []
     for env_id in config.envs:
         own = {policy: tally for (env, policy), tally in tallies.items() if env == env_id}
@@ -191,7 +198,7 @@ def summarise(config: BenchConfig, plans: Sequence[CellPlan], trajectories: Iter
 def _cell_plan(cell: Cell, policy: Policy, config: BenchConfig, panels: dict[tuple[str, str], Panel]) -> CellPlan:
     env = cell.make_env()
     try:
-        tasks = text_env(env).tasks
+        kind_names, tasks = text_env(env).kind_names, text_env(env).tasks
         where = (tasks.split, tasks.source)
         if where not in panels:
             panels[where] = choose_panel(tasks, episodes=config.episodes, seed=config.seed)
@@ -204,7 +211,7 @@ def _cell_plan(cell: Cell, policy: Policy, config: BenchConfig, panels: dict[tup
         }
     finally:
         env.close()
-    return CellPlan(cell, panels[where], labels)
+    return CellPlan(cell, panels[where], labels, kind_names)
 
 
 def _episodes(part: CellPlan, config: BenchConfig) -> list[Episode]:

@@ -51,8 +51,11 @@ class Tally:
         return {task: sum(scores) / len(scores) for task, scores in self.by_task.items()}
 
 
-def row(tally: Tally, labels: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
-    """Return the table row of a tally as JSON values; ``labels`` come first (env, policy, split, ...)."""
+def row(tally: Tally, labels: Mapping[str, Any], *, kind_names: Mapping[str, str], seed: int) -> dict[str, Any]:
+    """Return the table row of a tally as JSON values; ``labels`` come first (env, policy, split, ...).
+
+    ``kind_names`` names and orders the kinds of tasks; the others follow under their own names.
+    """
     finished = len(tally.scores)
     success = wilson(sum(tally.successes), finished)
     score = bootstrap_mean(tally.scores, seed=seed)
@@ -73,7 +76,11 @@ def row(tally: Tally, labels: Mapping[str, Any], *, seed: int) -> dict[str, Any]
         "prompt_tokens": tally.prompt_tokens,
         "completion_tokens": tally.completion_tokens,
         "metrics": {name: sum(values) / len(values) for name, values in sorted(tally.metrics.items())},
-        "kinds": {kind: _kind(values) for kind, values in sorted(tally.by_kind.items()) if kind},
+        "kinds": {
+            kind_names.get(kind, kind): _kind(tally.by_kind[kind])
+            for kind in dict.fromkeys([*kind_names, *sorted(tally.by_kind)])
+            if kind and kind in tally.by_kind
+        },
         "seconds": tally.seconds,
     }
 

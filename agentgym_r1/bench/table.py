@@ -11,6 +11,7 @@ from agentgym_r1.bench.summary import ranking
 
 _INTERVAL_DIGITS = 3
 _KINDS_SHOWN = 10
+_WITHOUT_KINDS = ("random", "exploit-")
 
 
 def table(results: Mapping[str, Any]) -> Group:
@@ -83,7 +84,12 @@ def _notes(results: Mapping[str, Any]) -> list[Text]:
         for row in rows:
             if row["first_error"]:
                 notes.append(Text(f"  {row['policy']}: {row['first_error']}", style="red"))
-            if 1 < len(row["kinds"]) <= _KINDS_SHOWN and row["policy"] == "expert":
-                kinds = ", ".join(f"{kind} {v['success']:.3f} ({v['episodes']})" for kind, v in row["kinds"].items())
-                notes.append(Text(f"  expert by kind: {kinds}"))
+            if 1 < len(row["kinds"]) <= _KINDS_SHOWN and not row["policy"].startswith(_WITHOUT_KINDS):
+                notes.append(Text(f"  {row['policy']} by kind: {_kinds(row)}"))
     return notes
+
+
+def _kinds(row: Mapping[str, Any]) -> str:
+    whole = {"success": row["success"], "episodes": row["episodes"] - row["errors"]}
+    kinds = {**row["kinds"], "All": whole}
+    return ", ".join(f"{kind} {found['success']:.3f} ({found['episodes']})" for kind, found in kinds.items())

@@ -33,7 +33,11 @@ TASK_TYPES: Final = (
     "pick_cool_then_place_in_recep",
     "pick_two_obj_and_place",
 )
-"""The six task types, in the order of the papers' tables: Pick, Look, Clean, Heat, Cool, Pick2."""
+"""The six task types, in the order of the papers' tables."""
+PAPER_NAMES: Final[Mapping[str, str]] = dict(
+    zip(TASK_TYPES, ("Pick", "Look", "Clean", "Heat", "Cool", "Pick2"), strict=True)
+)
+"""What the papers' tables call the task types, in their order."""
 
 _GAME: Final = "game.tw-pddl"
 _TRAJECTORY: Final = "traj_data.json"

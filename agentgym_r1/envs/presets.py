@@ -44,9 +44,29 @@ _WEBSHOP: Mapping[str, Mapping[str, Any]] = {
     },
     "react": {"action_format": "plain", "context": "append", "max_steps": 15},
 }
+_ALFWORLD: Mapping[str, Mapping[str, Any]] = {
+    "agent-r1": {"action_format": "hermes", "context": "state", "max_steps": 50, "split": "valid_seen"},
+    "gigpo": {
+        "action_format": "action_tags",
+        "context": "window",
+        "context_turns": 2,
+        "max_steps": 50,
+        "success_reward": 10.0,
+        "invalid_penalty": -0.1,
+        "split": "valid_seen",
+    },
+    "react": {
+        "action_format": "plain",
+        "context": "append",
+        "max_steps": 50,
+        "list_commands": False,
+        "split": "valid_unseen",
+    },
+}
+"""Agent-R1 trains with max_steps=20."""
 
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {"qa": _QA, "gsm8k": _GSM8K, "webshop": _WEBSHOP}
+    {"qa": _QA, "gsm8k": _GSM8K, "webshop": _WEBSHOP, "alfworld": _ALFWORLD}
 )
 
 
@@ -64,6 +84,12 @@ def resolve(family: str, protocol: str, overrides: Mapping[str, Any]) -> dict[st
     if protocol not in PRESETS[family]:
         raise unknown_name(f"protocol of the {family} environments", protocol, PRESETS[family])
     return {**PRESETS[family][protocol], **overrides}
+
+
+def evaluation_split(family: str, protocol: str) -> str | None:
+    """Return the split a protocol evaluates on, None where it names none; raise ConfigError as ``resolve`` does."""
+    split: str | None = resolve(family, protocol, {}).get("split")
+    return split
 
 
 def split_options(chosen: Mapping[str, Any], *, own: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:

@@ -1,9 +1,11 @@
 """From the tasks of a split to games: choose them by type, word their goals, compile them."""
 
+from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from threading import Lock
+from typing import Final, Literal
 
 from agentgym_r1.data.alfworld import TASK_TYPES, check_task_types, kind_of, read_game
 from agentgym_r1.data.installed import open_tasks
@@ -15,11 +17,34 @@ from agentgym_r1.types import Task, TaskSet
 
 Goals = Literal["template", "human"]
 GOALS = ("template", "human")
+_MOST_SHARED: Final = 512
+"""Games kept: about 3 MB."""
 
 
 def compile_task(task: Task) -> Game:
     """Compile a task with GameGold; raise DataError naming the task when its problem is damaged."""
     return compile_game(task.gold.problem, name=task.id, walkthrough=task.gold.walkthrough)
+
+
+class _Shared:
+    """The compiled games of this process that were used last, by task digest."""
+
+    def __init__(self) -> None:
+        self._games: OrderedDict[str, Game] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, task: Task, digest: str) -> Game:
+        """Return the game of a task, compiled once while it is kept; ``digest`` is the task's."""
+        with self._lock:
+            game = self._games.get(digest) or compile_task(task)
+            self._games[digest] = game
+            self._games.move_to_end(digest)
+            if len(self._games) > _MOST_SHARED:
+                self._games.popitem(last=False)
+        return game
+
+
+shared_game: Final = _Shared()
 
 
 def open_game(path: Path) -> Game:

@@ -12,6 +12,7 @@ import hashlib
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Final, Literal
 
 from agentgym_r1.data.alfworld import SPLITS, TASK_TYPES, check_task_types
@@ -85,7 +86,8 @@ def tasks(
     if not 0 <= others <= MOST_DISTRACTORS:
         raise ConfigError(f"distractors must be from 0 to {MOST_DISTRACTORS}, got {others}")
     generate = _Generator(split, seed, check_task_types(task_types), furniture, others)
-    return SeededTasks(generate, name="household", split=split, size=DEFAULT_SIZES[split] if size is None else size)
+    size = DEFAULT_SIZES[split] if size is None else size
+    return SeededTasks(partial(_generated, generate), name="household", split=split, size=size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,12 @@ class _Generator:
             annotations=(),
         )
         return Task(task_id, rng.choice(errand.words()), gold, errand.kind)
+
+
+@lru_cache(maxsize=256)
+def _generated(generate: _Generator, task_id: str, index: int) -> Task:
+    """Return a task, generated once while it is among the last ones used: it takes milliseconds."""
+    return generate(task_id, index)
 
 
 def _errands(kind: str, room: str, furniture: tuple[Receptacle, ...], lamps: tuple[Item, ...]) -> list[Errand]:
