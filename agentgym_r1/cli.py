@@ -167,6 +167,22 @@ def replay(file: Annotated[Path, typer.Argument(help="A trajectories.jsonl.")]) 
 
 
 @app.command()
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `bench --out` wrote.")],
+    *,
+    host: Annotated[str, typer.Option(help="Where to listen; this machine only by default.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8765,
+) -> None:
+    """Show the table and the episodes of a run in the browser."""
+    from agentgym_r1.bench.viewer import create_app
+    from agentgym_r1.errors import require
+
+    application = create_app(folder)
+    typer.echo(f"http://{host}:{port} (stop with Ctrl-C)", err=True)
+    require("uvicorn", "viewer").run(application, host=host, port=port, log_level="warning")
+
+
+@app.command()
 def play(
     env_id: Annotated[str, typer.Argument(metavar="ID", help="A Gymnasium id.")],
     *,
