@@ -4,11 +4,12 @@ import functools
 import hashlib
 import secrets
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.types import Document
@@ -84,15 +85,25 @@ class Positions:
     """Maps ids to positions in 16 bytes a document, whatever the length of the ids."""
 
     def __init__(self, ids: Iterable[str]) -> None:
-        hashes = np.array(array("Q", map(_id_hash, ids)), dtype=np.uint64)
+        hashes = np.array(array("Q", map(id_hash, ids)), dtype=np.uint64)
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
 
     def candidates(self, document_id: str) -> list[int]:
         """Return every position whose id may be ``document_id``, lowest first."""
-        key = np.uint64(_id_hash(document_id))
+        key = np.uint64(id_hash(document_id))
         low, high = np.searchsorted(self._hashes, key, "left"), np.searchsorted(self._hashes, key, "right")
         return [int(position) for position in self._order[low:high]]
+
+    def locate(self, hashes: Sequence[int]) -> npt.NDArray[np.int64]:
+        """Return the position of each hash (see ``id_hash``), -1 where no id has it, without looking at the ids."""
+        wanted = np.asarray(hashes, dtype=np.uint64)
+        places = np.searchsorted(self._hashes, wanted)
+        found = np.flatnonzero(places < len(self._hashes))
+        found = found[self._hashes[places[found]] == wanted[found]]
+        positions = np.full(len(wanted), -1, dtype=np.int64)
+        positions[found] = self._order[places[found]]
+        return positions
 
     def repeats(self) -> list[int]:
         """Return the positions whose hash an earlier position has too, lowest first."""
@@ -100,7 +111,8 @@ class Positions:
         return sorted(int(position) for position in self._order[1:][again])
 
 
-def _id_hash(document_id: str) -> int:
+def id_hash(document_id: str) -> int:
+    """Return 64 bits that stand for an id."""
     data = document_id.encode(errors="surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from agentgym_r1.data.gold import GameGold, NumberGold, QAGold
+from agentgym_r1.data.gold import GameGold, NumberGold, PaperGold, QAGold
 from agentgym_r1.data.tasks import unknown_task
 from agentgym_r1.errors import DataError
 from agentgym_r1.types import Task
@@ -18,7 +18,7 @@ BATCH_ROWS = 4096
 ZIPPED = (GameGold,)
 """Types of gold so long (60 kB of PDDL) that each is compressed by itself."""
 COLUMNS = ("id", "prompt", "gold", "kind")
-GOLD_TYPES: dict[str, type] = {kind.__name__: kind for kind in (QAGold, NumberGold, GameGold)}
+GOLD_TYPES: dict[str, type] = {kind.__name__: kind for kind in (QAGold, NumberGold, GameGold, PaperGold)}
 
 
 class ArrowTasks:

@@ -359,6 +359,17 @@ def _scifact() -> DataSet:
     )
 
 
+def _acl() -> DataSet:
+    return DataSet(
+        name="acl",
+        title="PaSa's queries over abstracts of the ACL Anthology, or any other library in papers.jsonl, queries.jsonl",
+        licence="CC BY 4.0 (the Anthology's papers since 2016)",
+        homepage="https://aclanthology.org",
+        files=(),
+        note="the folder holds papers.jsonl and queries.jsonl",
+    )
+
+
 _ENTRIES = (
     _gsm8k(),
     _hotpotqa(),
@@ -370,6 +381,7 @@ _ENTRIES = (
     _pasa(),
     _litsearch(),
     _scifact(),
+    _acl(),
     _hotpotqa_abstracts(),
     _wiki18(),
     _wiki18_e5(),

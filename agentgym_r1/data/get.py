@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agentgym_r1.corpus import open_corpus, write_corpus
+from agentgym_r1.corpus import ArrowPapers, Paper, open_corpus, write_corpus, write_papers
+from agentgym_r1.corpus.arrow_papers import CORPUS, DETAILS
 from agentgym_r1.data import alfworld, gsm8k, hotpotqa, musique, twowiki
 from agentgym_r1.data.arrow_tasks import ArrowTasks, TaskWriter
 from agentgym_r1.data.catalogue import CATALOGUE, DataSet, data_set
@@ -19,20 +20,26 @@ from agentgym_r1.data.download import Progress, disk_errors, download, no_progre
 from agentgym_r1.data.installed import folder_of, installed_manifest, is_installed
 from agentgym_r1.data.loader import Loader
 from agentgym_r1.data.manifest import FORMAT_VERSION, CorpusRecord, FileRecord, Manifest, SplitRecord, write_manifest
+from agentgym_r1.data.papers import litsearch, own, pasa, scifact
+from agentgym_r1.data.papers.loader import PaperLoader, Shelf
 from agentgym_r1.data.passages import Passages
 from agentgym_r1.data.webshop import installed as shops
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.home import home as default_home
 from agentgym_r1.types import Document, panel_hash
 
-LOADERS: Mapping[str, Loader] = {
+AnyLoader = Loader | PaperLoader
+LOADERS: Mapping[str, AnyLoader] = {
     "gsm8k": gsm8k.LOADER,
     "hotpotqa": hotpotqa.LOADER,
     "2wiki": twowiki.LOADER,
     "musique": musique.LOADER,
     "alfworld": alfworld.LOADER,
+    "pasa": pasa.LOADER,
+    "litsearch": litsearch.LOADER,
+    "scifact": scifact.LOADER,
+    "acl": own.LOADER,
 }
-CORPUS = "corpus.arrow"
 REPORT_EVERY = 500
 
 
@@ -101,7 +108,7 @@ def get(name: str, *, source: Path | None = None, home: Path | None = None, prog
 
 def install(
     entry: DataSet,
-    loader: Loader,
+    loader: AnyLoader,
     *,
     source: Path | None = None,
     home: Path | None = None,
@@ -110,12 +117,14 @@ def install(
     """Do what ``get`` says, for any entry and loader."""
     folder = folder_of(entry.name, home=home)
     if source is not None:
-        _replace(folder, _Job(entry, loader, loader.find(source), "folder", progress))
+        _replace(folder, _job(entry, loader, source, "folder", progress))
+    elif not entry.files:
+        raise ConfigError(f"{entry.name} has no download: agentgym-r1 data get {entry.name} --from DIR; {entry.note}")
     elif not _is_whole_download(entry, home):
         downloads = (home or default_home()) / "downloads" / entry.name
         for file in entry.files:
             download(file, downloads, progress=progress)
-        _replace(folder, _Job(entry, loader, loader.find(downloads), "download", progress))
+        _replace(folder, _job(entry, loader, downloads, "download", progress))
         shutil.rmtree(downloads)
     return folder
 
@@ -135,8 +144,8 @@ def _is_whole_download(entry: DataSet, home: Path | None) -> bool:
 def changed_files(folder: Path, manifest: Manifest) -> list[str]:
     """Return the names of the installed files that are missing or no longer what the manifest says."""
     records = [split.file for split in manifest.splits.values()]
-    if manifest.corpus is not None:
-        records.append(manifest.corpus.file)
+    records += [manifest.corpus.file] if manifest.corpus is not None else []
+    records += [manifest.papers] if manifest.papers is not None else []
     return [
         record.name
         for record in records
@@ -146,13 +155,22 @@ def changed_files(folder: Path, manifest: Manifest) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is to be installed: the entry, the loader and the files of each split, which are downloads or a folder's."""
+    """What is to be installed: the entry, the loader, and the files of each split and of the library."""
 
     entry: DataSet
-    loader: Loader
+    loader: AnyLoader
     files: Mapping[str, list[Path]]
+    library: list[Path]
     origin: Literal["download", "folder"]
     progress: Progress
+
+
+def _job(
+    entry: DataSet, loader: AnyLoader, source: Path, origin: Literal["download", "folder"], progress: Progress
+) -> _Job:
+    files = loader.find(source)
+    library = loader.find_library(source) if isinstance(loader, PaperLoader) else []
+    return _Job(entry, loader, files, library, origin, progress)
 
 
 def _replace(folder: Path, job: _Job) -> None:
@@ -185,13 +203,8 @@ def _swap(building: Path, folder: Path) -> None:
 
 def _build(folder: Path, job: _Job) -> Manifest:
     """Write the tasks and the corpus, and return the manifest that describes them."""
-    documents = _documents(folder, job)
-    corpus = None
-    if job.loader.has_corpus:
-        sha256 = write_corpus(folder / CORPUS, documents)
-        corpus = CorpusRecord(_record(folder / CORPUS), len(open_corpus(folder / CORPUS)), sha256)
-    else:
-        deque(documents, maxlen=0)
+    _write(folder, job)
+    sources = {**job.files, **({"library": job.library} if job.library else {})}
     return Manifest(
         format=FORMAT_VERSION,
         name=job.entry.name,
@@ -199,20 +212,52 @@ def _build(folder: Path, job: _Job) -> Manifest:
         licence=job.entry.licence,
         homepage=job.entry.homepage,
         origin=job.origin,
-        sources={split: [_record(path) for path in paths] for split, paths in job.files.items()},
+        sources={part: [_record(path) for path in paths] for part, paths in sources.items()},
         splits={split: _split_record(folder / _tasks_file(split)) for split in job.files},
-        corpus=corpus,
+        corpus=_corpus_record(folder / CORPUS),
         written_by=f"agentgym-r1 {_version()}",
+        papers=_record(folder / DETAILS) if (folder / DETAILS).is_file() else None,
     )
 
 
-def _documents(folder: Path, job: _Job) -> Iterator[Document]:
+def _write(folder: Path, job: _Job) -> None:
+    if isinstance(job.loader, PaperLoader):
+        _write_library(folder, job.loader, job)
+        return
+    documents = _documents(folder, job.loader, job)
+    if job.loader.has_corpus:
+        write_corpus(folder / CORPUS, documents)
+    else:
+        deque(documents, maxlen=0)
+
+
+def _write_library(folder: Path, loader: PaperLoader, job: _Job) -> None:
+    """Write the library, then the tasks, whose gold is looked up in it."""
+    papers = None
+    if job.library:
+        write_papers(folder, _reported(loader.papers(job.library), job))
+        papers = ArrowPapers(folder)
+    shelf = Shelf(papers)
+    for split, paths in job.files.items():
+        with TaskWriter(folder / _tasks_file(split), name=job.entry.name, split=split, gold=loader.gold) as writer:
+            for task in filter(None, map(shelf.task, loader.queries(split, paths))):
+                writer.add(task)
+
+
+def _reported(papers: Iterator[Paper], job: _Job) -> Iterator[Paper]:
+    for number, paper in enumerate(papers, start=1):
+        yield paper
+        if number % REPORT_EVERY == 0:
+            job.progress(f"{job.entry.name}, papers", number, None)
+
+
+def _documents(folder: Path, loader: Loader, job: _Job) -> Iterator[Document]:
     """Read every split once: write its tasks to disk, and yield the paragraphs as they first appear."""
     passages, name = Passages(), job.entry.name
     for split, paths in job.files.items():
         total = job.entry.tasks[split] if job.origin == "download" else None
-        tasks = job.loader.tasks(split, paths, passages)
-        with TaskWriter(folder / _tasks_file(split), name=name, split=split, gold=job.loader.gold) as writer:
+        tasks = loader.tasks(split, paths, passages)
+        with TaskWriter(folder / _tasks_file(split), name=name, split=split, gold=loader.gold) as writer:
             for number, task in enumerate(tasks, start=1):
                 writer.add(task)
                 yield from passages.drain()
@@ -222,6 +267,13 @@ def _documents(folder: Path, job: _Job) -> Iterator[Document]:
 
 def _tasks_file(split: str) -> str:
     return f"tasks-{split}.arrow"
+
+
+def _corpus_record(path: Path) -> CorpusRecord | None:
+    if not path.is_file():
+        return None
+    corpus = open_corpus(path)
+    return CorpusRecord(_record(path), len(corpus), corpus.sha256)
 
 
 def _split_record(path: Path) -> SplitRecord:

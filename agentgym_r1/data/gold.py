@@ -66,3 +66,18 @@ class GameGold:
     problem: str
     walkthrough: tuple[str, ...]
     annotations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperGold:
+    """Gold of a literature query.
+
+    Attributes:
+        papers: ids, in the set's own library, of the papers that satisfy it, as published; empty without a library.
+        titles: titles of the same papers, for other libraries.
+        absent: titles (or ids) of the papers that satisfy it and that the library does not hold.
+    """
+
+    papers: tuple[str, ...]
+    titles: tuple[str, ...]
+    absent: tuple[str, ...] = ()

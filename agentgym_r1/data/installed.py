@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agentgym_r1.corpus import Corpus, open_corpus
+from agentgym_r1.corpus import ArrowPapers, Corpus, open_corpus
 from agentgym_r1.data.arrow_tasks import ArrowTasks
 from agentgym_r1.data.catalogue import data_set
 from agentgym_r1.data.manifest import NAME as MANIFEST
@@ -65,3 +65,15 @@ def open_corpus_of(name: str, *, home: Path | None = None) -> Corpus:
     if corpus is None:
         raise ConfigError(f"{name} has no corpus: there is nothing to search in it")
     return open_corpus(folder_of(name, home=home) / corpus.file.name)
+
+
+def open_papers_of(name: str, *, home: Path | None = None) -> ArrowPapers:
+    """Open the library of an installed set of papers.
+
+    Raises:
+        ConfigError: there is no such data set, or it has no library.
+        DataError: it is not installed, or its library is damaged or of a later version.
+    """
+    if installed_manifest(name, home=home).papers is None:
+        raise ConfigError(f"{name} has no library of papers: there is nothing to search in it")
+    return ArrowPapers(folder_of(name, home=home))

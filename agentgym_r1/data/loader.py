@@ -73,19 +73,27 @@ class FileLoader:
 
     def find(self, folder: Path) -> dict[str, list[Path]]:
         """Return the files of each split that a folder holds, shards in order; raise DataError when it holds none."""
-        if not folder.is_dir():
-            raise DataError(f"{folder} is not a folder; pass the one that holds {self._wanted()}")
-        found = {split: _first_match(folder, patterns) for split, patterns in self.files.items()}
-        found = {split: paths for split, paths in found.items() if paths}
-        if not found:
-            raise DataError(f"{folder} holds none of the files {self._wanted()}; pass the folder that does")
-        return found
-
-    def _wanted(self) -> str:
-        return ", ".join(pattern for patterns in self.files.values() for pattern in patterns)
+        return find_splits(folder, self.files)
 
 
-def _first_match(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+def find_splits(folder: Path, files: Mapping[str, tuple[str, ...]]) -> dict[str, list[Path]]:
+    """Return the files of each split that a folder holds; raise DataError when it holds none.
+
+    Args:
+        folder: where to look.
+        files: for each split, the file names that hold it, as globs, the preferred one first.
+    """
+    wanted = ", ".join(pattern for patterns in files.values() for pattern in patterns)
+    if not folder.is_dir():
+        raise DataError(f"{folder} is not a folder; pass the one that holds {wanted}")
+    found = {split: first_match(folder, patterns) for split, patterns in files.items()}
+    found = {split: paths for split, paths in found.items() if paths}
+    if not found:
+        raise DataError(f"{folder} holds none of the files {wanted}; pass the folder that does")
+    return found
+
+
+def first_match(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
     """Return the files of the first pattern that fits any; several only when they are shards (Parquet)."""
     for pattern in patterns:
         paths = sorted(path for path in folder.glob(pattern) if path.is_file())

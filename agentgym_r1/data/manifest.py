@@ -45,6 +45,7 @@ class Manifest(msgspec.Struct, frozen=True):
         splits: the installed splits.
         corpus: the installed corpus, or None when the set has none.
         written_by: the library and version that wrote it.
+        papers: the file of what a set of papers holds besides its corpus (see ArrowPapers); None for other sets.
     """
 
     format: int
@@ -57,6 +58,7 @@ class Manifest(msgspec.Struct, frozen=True):
     splits: dict[str, SplitRecord]
     corpus: CorpusRecord | None
     written_by: str
+    papers: FileRecord | None = None
 
 
 class _Version(msgspec.Struct):

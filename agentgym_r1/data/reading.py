@@ -7,7 +7,7 @@ is memory-mapped, so that a file of 560 MB costs page cache and not the heap.
 
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -46,13 +46,22 @@ def jsonl_rows(path: Path, row: type[T]) -> Iterator[T]:
                     yield decoder.decode(line)
 
 
-def parquet_rows(path: Path, row: type[T], *, reshape: Callable[[dict[str, Any]], dict[str, Any]]) -> Iterator[T]:
-    """Yield the rows of a Parquet file as ``row``, after ``reshape`` brought each into the form of the JSON release."""
+def parquet_rows(
+    path: Path,
+    row: type[T],
+    *,
+    reshape: Callable[[dict[str, Any]], dict[str, Any]],
+    columns: Sequence[str] | None = None,
+) -> Iterator[T]:
+    """Yield the rows of a Parquet file as ``row``, after ``reshape`` brought each into the form of the JSON release.
+
+    ``columns`` names those that are read; the others stay on disk.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with _problem(f"{path}", "a whole Parquet file", (pa.ArrowException, OSError)), pq.ParquetFile(path) as table:
-        batches = table.iter_batches(batch_size=PARQUET_BATCH_ROWS)
+        batches = table.iter_batches(batch_size=PARQUET_BATCH_ROWS, columns=columns)
         for number, values in enumerate((values for batch in batches for values in batch.to_pylist()), start=1):
             with _problem(f"{path}, record {number}", "the set's official format"):
                 yield msgspec.convert(reshape(values), row)

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from agentgym_r1.data.arrow_tasks import ArrowTasks
 from agentgym_r1.data.catalogue import data_set
 from agentgym_r1.data.get import LOADERS, changed_files
-from agentgym_r1.data.gold import GameGold, QAGold
+from agentgym_r1.data.gold import GameGold, PaperGold, QAGold
 from agentgym_r1.data.installed import folder_of, installed_manifest, open_corpus_of, open_tasks
 from agentgym_r1.data.manifest import Manifest
 from agentgym_r1.data.webshop import installed as shops
@@ -80,8 +81,19 @@ def content_of(task: Task) -> str:
     """Return what makes two tasks the same to a learner: question and answer, normalised; or the whole game."""
     if isinstance(task.gold, GameGold):
         return digest([_normalised(task.prompt), task.gold.problem.partition("(:init")[2]])
-    answer = task.gold.answers[0] if isinstance(task.gold, QAGold) else task.gold.answer
-    return f"{_normalised(task.prompt)}\n{_normalised(answer)}"
+    return f"{_normalised(task.prompt)}\n{_normalised(_answer(task.gold))}"
+
+
+def _answer(gold: Any) -> str:
+    if isinstance(gold, PaperGold):
+        return "\n".join(sorted((*gold.titles, *gold.absent)))
+    return str(gold.answers[0] if isinstance(gold, QAGold) else gold.answer)
+
+
+def _evidence(gold: Any) -> tuple[str, ...]:
+    """Return the ids in the corpus that the gold names."""
+    named: tuple[str, ...] = gold.papers if isinstance(gold, PaperGold) else gold.supporting
+    return named
 
 
 def _question_of(task: Task) -> str:
@@ -124,7 +136,7 @@ def _lost_evidence(splits: Mapping[str, ArrowTasks], manifest: Manifest, home: P
         return []
     known = {document.id for document in open_corpus_of(manifest.name, home=home)}
     lost = {
-        split: [task.id for task in tasks if not known.issuperset(task.gold.supporting)]
+        split: [task.id for task in tasks if not known.issuperset(_evidence(task.gold))]
         for split, tasks in splits.items()
     }
     return [
@@ -140,7 +152,7 @@ def _sizes(name: str, counts: Mapping[str, int]) -> list[str]:
     return [
         f"{split}: {count} of the {published[split]} published tasks"
         for split, count in counts.items()
-        if count != published[split]
+        if split in published and count != published[split]
     ]
 
 

@@ -1,0 +1,1 @@
+"""Loaders of the libraries of papers: PaSa, LitSearch, SciFact, and one of your own."""
