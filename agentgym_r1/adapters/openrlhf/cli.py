@@ -1,0 +1,119 @@
+"""The commands ``agentgym-r1 train ppo`` and ``agentgym-r1 train doctor``."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from agentgym_r1.adapters.openrlhf.advantages import ALGORITHMS
+from agentgym_r1.adapters.openrlhf.plan import UNITS
+from agentgym_r1.errors import ConfigError, MissingExtra, unknown_name
+
+train_app = typer.Typer(no_args_is_help=True, help="Train policies with OpenRLHF, on step-level transitions.")
+Device = Literal["gpu", "cpu"]
+
+
+@train_app.command(context_settings={"allow_extra_args": True})
+def ppo(
+    context: typer.Context,
+    *,
+    env: Annotated[str | None, typer.Option(help="A Gymnasium id.")] = None,
+    model: Annotated[str | None, typer.Option(help="Folder or hub name of the policy.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A YAML file with these options and OpenRLHF's flags.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help=", ".join(ALGORITHMS) + ". Default: gae.")] = None,
+    unit: Annotated[str | None, typer.Option(help="What counts the same: " + ", ".join(UNITS) + ".")] = None,
+    env_arg: Annotated[list[str] | None, typer.Option(help="KEY=VALUE for gym.make; VALUE is JSON or text.")] = None,
+    split: Annotated[str | None, typer.Option(help="The training split. Default: train.")] = None,
+    eval_split: Annotated[str | None, typer.Option(help="The held-out split. Default: the environment's own.")] = None,
+    tasks: Annotated[int | None, typer.Option(min=1, help="Tasks to train on. Default: the whole split.")] = None,
+    eval_tasks: Annotated[int | None, typer.Option(min=0, help="Tasks to evaluate on; 0: none. Default: 100.")] = None,
+    eval_every: Annotated[int | None, typer.Option(min=1, help="Steps between evaluations. Default: 10.")] = None,
+    record_every: Annotated[int | None, typer.Option(min=0, help="Write the trajectories of every n-th step.")] = None,
+    workers: Annotated[int | None, typer.Option(min=0, help="Ray actors that hold the environments; 0: none.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads that step environments, an engine.")] = None,
+    bootstrap: Annotated[bool | None, typer.Option(help="Go on with V(s) where a limit cut an episode off.")] = None,
+    anchor_weight: Annotated[float | None, typer.Option(help="GiGPO's weight of the step-level advantage.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seeds environments, plan and OpenRLHF.")] = None,
+    device: Annotated[str | None, typer.Option(help="gpu, or cpu for tiny models. Default: gpu.")] = None,
+    ray: Annotated[str | None, typer.Option(help="Address of a running Ray cluster.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/ppo-TIME.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the command, and stop.")] = False,
+) -> None:
+    """Train a policy; flags after -- go to OpenRLHF untouched."""
+    from agentgym_r1.adapters.openrlhf.launch import check, prepare, run
+    from agentgym_r1.adapters.openrlhf.recipes import build_launch
+
+    given = {key: value for key, value in locals().items() if key not in {"context", "recipe", "env_arg", "dry_run"}}
+    given = {key: value for key, value in given.items() if value is not None and not callable(value)}
+    given.setdefault("out", Path("runs") / f"ppo-{datetime.now():%Y%m%d-%H%M%S}")
+    launch = build_launch(recipe, given, env_args=_env_args(env_arg or ()), extra=tuple(context.args))
+    resolved = _resolve(launch.openrlhf_flags(), needed=not dry_run)
+    if resolved is not None:
+        check(launch, resolved)
+    if dry_run:
+        typer.echo(launch.shown())
+        return
+    training, evaluation = prepare(launch)
+    typer.echo(f"{training} tasks to train on, {evaluation} to evaluate on; everything goes to {launch.out}", err=True)
+    run(launch)
+    typer.echo(str(launch.out))
+
+
+@train_app.command()
+def doctor(
+    *,
+    device: Annotated[str, typer.Option(help="gpu or cpu.")] = "gpu",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Say what this machine lacks for training."""
+    from agentgym_r1.adapters.openrlhf.doctor import examine
+
+    findings = list(examine(check_device(device)))
+    if as_json:
+        typer.echo(json.dumps([{"point": f.point, "status": f.status, "detail": f.detail} for f in findings], indent=2))
+    else:
+        table = Table("point", "", "detail", box=None, header_style="bold")
+        for finding in findings:
+            table.add_row(finding.point, finding.status, finding.detail)
+        Console(width=140).print(table)
+    if any(finding.status == "fail" for finding in findings):
+        raise typer.Exit(1)
+
+
+def check_device(device: str) -> Device:
+    """Return a device's name, or raise ConfigError."""
+    if device not in {"gpu", "cpu"}:
+        raise unknown_name("device", device, ("gpu", "cpu"))
+    return cast("Device", device)
+
+
+def _resolve(flags: list[str], *, needed: bool) -> Any:
+    """Return OpenRLHF's arguments; None where it is not installed and the command is only to be shown."""
+    from agentgym_r1.adapters.openrlhf.flags import resolve_flags
+
+    try:
+        return resolve_flags(flags)
+    except MissingExtra as err:
+        if needed:
+            raise
+        typer.echo(f"note: the flags were not checked: {err}", err=True)
+        return None
+
+
+def _env_args(pairs: Sequence[str]) -> dict[str, Any]:
+    """Return KEY=VALUE pairs as arguments; a value that is no JSON is text."""
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key.isidentifier():
+            raise ConfigError(f"--env-arg takes KEY=VALUE, for example max_steps=5, got {pair!r}")
+        try:
+            arguments[key] = json.loads(text)
+        except ValueError:
+            arguments[key] = text
+    return arguments

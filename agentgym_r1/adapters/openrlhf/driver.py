@@ -1,0 +1,36 @@
+"""The driver process of a run: connects to Ray, installs the step-level trainers, and runs OpenRLHF's own command.
+
+    python -m agentgym_r1.adapters.openrlhf.driver OPENRLHF_FLAGS
+
+``agentgym-r1 train ppo`` starts it with the right environment.
+"""
+
+import os
+import runpy
+
+DEVICE = "AGENTGYM_R1_DEVICE"
+RAY_ADDRESS = "AGENTGYM_R1_RAY"
+FORWARDED = ("AGENTGYM_R1_", "HF_", "VLLM_", "NCCL_", "GLOO_", "DS_", "TOKENIZERS_", "TORCHDYNAMO_", "PYTHONPATH")
+_CPU_RAY = {"num_gpus": 8, "num_cpus": 32, "object_store_memory": 500 * 2**20, "include_dashboard": False}
+
+
+def main() -> None:
+    """Run OpenRLHF's train_ppo_ray with the flags of this process."""
+    import ray
+
+    forwarded = {key: value for key, value in os.environ.items() if key.startswith(FORWARDED)}
+    forwarded.setdefault("TOKENIZERS_PARALLELISM", "true")
+    runtime = {"env_vars": forwarded}
+    if os.environ.get(DEVICE) == "cpu":  # OpenRLHF asks Ray for GPUs; on a CPU they are a number and no more
+        ray.init(runtime_env=runtime, **_CPU_RAY)
+    else:
+        ray.init(address=os.environ.get(RAY_ADDRESS), runtime_env=runtime)
+
+    from agentgym_r1.adapters.openrlhf.trainer import install
+
+    install()
+    runpy.run_module("openrlhf.cli.train_ppo_ray", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""OpenRLHF's experience maker over steps: lays out the rows, and computes advantages across the steps of episodes."""
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import ray
+import torch
+from openrlhf.trainer.ppo_utils.experience import Experience
+from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
+
+from agentgym_r1.adapters.openrlhf.advantages import EpisodeSteps, Estimator, StepTarget, estimate
+from agentgym_r1.adapters.openrlhf.batch import EpisodeBatch, idle
+from agentgym_r1.adapters.openrlhf.plan import Plan, plan_rows, row_weights
+from agentgym_r1.adapters.openrlhf.spec import RunSpec
+
+logger = logging.getLogger(__name__)
+
+
+class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenRLHF has no types
+    """Turns episodes into the rows of a batch, with the parent's forward passes and step-level advantages."""
+
+    def __init__(self, parent: RemoteExperienceMaker, spec: RunSpec) -> None:
+        super().__init__(
+            parent.actor_model_group,
+            parent.critic_model_group,
+            parent.reward_model_group,
+            parent.initial_model_group,
+            parent.kl_ctl,
+            parent.strategy,
+            parent.tokenizer,
+        )
+        self._spec = spec
+        advantage = self.args.algo.advantage
+        self._estimator = Estimator(
+            spec.algorithm,
+            gamma=advantage.gamma,
+            lam=advantage.lambd,
+            divide_by_std=not advantage.no_std_norm,
+            anchor_weight=spec.anchor_weight,
+        )
+        self._batches = 0
+        self._episodes: list[EpisodeBatch] = []
+        self._plan: Plan
+
+    def make_experience_batch(self, rollout_samples: Sequence[EpisodeBatch]) -> list[Experience]:
+        """Return the batch's Experiences in the order of the padding plan, and tell the workers its mini-batches."""
+        self._episodes = list(rollout_samples)
+        self._plan = plan_rows(
+            [len(episode) for episode in self._episodes],
+            batch=self.args.train.batch_size,
+            ranks=_ranks(self.args),
+            multiple=math.lcm(self.args.train.micro_batch_size, self.args.rollout.micro_batch_size),
+            seed=self._spec.seed + self._batches,
+        )
+        self._batches += 1
+        blank = self.tokenizer.eos_token_id
+        rows = [idle(blank) if row is None else self._episodes[row[0]].row(row[1], blank) for row in self._plan.rows]
+        experiences: list[Experience] = super().make_experience_batch(rows)
+        for group in filter(None, (self.actor_model_group, self.critic_model_group)):
+            ray.get(group.async_run_method(method_name="set_windows", windows=self._plan.windows))
+        return experiences
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def compute_advantages_and_returns(self, experiences: list[Experience]) -> list[Experience]:
+        """Set advantages and returns of all rows, and empty the masks of those that are not trained on."""
+        places = {position: (e, i) for e in experiences for i, position in enumerate(e.index)}
+        at = {row: places[position] for position, row in enumerate(self._plan.rows) if row is not None}
+        trained = [i for i, episode in enumerate(self._episodes) if episode.sample.rows]
+        steps = [self._steps(i, at) for i in trained]
+        targets = dict(zip(trained, estimate(steps, self._estimator)))
+        weights = self._weights()
+        for e in experiences:
+            e.advantages, e.returns = torch.zeros_like(e.action_log_probs), torch.zeros_like(e.action_log_probs)
+            e.info["return"] = torch.zeros(len(e.index))
+            e.info["kl"] = torch.nan_to_num(e.info["kl"])
+        for position, row in enumerate(self._plan.rows):
+            e, i = places[position]
+            if row is None or row[1] == len(self._episodes[row[0]].sample.rows):
+                e.action_mask[i] = 0
+            else:
+                _set(e, i, targets[row[0]][row[1]], weights[position])
+        for e in experiences:
+            e.kl = None
+        return experiences
+
+    def _steps(self, index: int, at: dict[tuple[int, int], tuple[Experience, int]]) -> EpisodeSteps:
+        sample = self._episodes[index].sample
+        rows = [at[index, k] for k in range(len(sample.rows))]
+        low, high = self.args.reward.clip_range or (-math.inf, math.inf)
+        critic = rows[0][0].values is not None
+        next_value = _values(*at[index, len(rows)])[0] if critic and sample.next_prompt_ids else 0.0
+        return EpisodeSteps(
+            group=index // self.args.rollout.n_samples_per_prompt,
+            rewards=tuple(min(max(row.reward, low), high) for row in sample.rows),
+            tokens=tuple(len(row.action_ids) for row in sample.rows),
+            values=tuple(_values(*row) for row in rows) if critic else (),
+            next_value=float(next_value),
+            penalties=tuple(self._penalty(*row) for row in rows),
+            anchors=tuple(row.anchor for row in sample.rows),
+        )
+
+    def _penalty(self, e: Experience, i: int) -> float:
+        """Return what the KL penalty takes from the reward of a step: the sum over its tokens."""
+        return float(max(self.kl_ctl.value, 0.0) * (e.kl[i] * e.action_mask[i]).sum())
+
+    def _weights(self) -> np.ndarray:
+        """Return the weight of every position of the plan, worked out mini-batch by mini-batch."""
+        weights = np.ones(len(self._plan.rows))
+        per_row = self.args.actor.loss_agg_mode != "token-mean" or self.args.actor.policy_loss_type == "gspo"
+        for window in range(self._plan.windows):
+            own = [
+                p for p, row in enumerate(self._plan.rows) if self._trained(row) and self._plan.window_of(p) == window
+            ]
+            if own:
+                rows = [row for row in (self._plan.rows[p] for p in own) if row is not None]
+                tokens = [len(self._episodes[i].sample.rows[k].action_ids) for i, k in rows]
+                weights[own] = row_weights(tokens, [i for i, _ in rows], unit=self._spec.unit, mean_over_rows=per_row)
+        return weights
+
+    def _trained(self, row: tuple[int, int] | None) -> bool:
+        return row is not None and row[1] < len(self._episodes[row[0]].sample.rows)
+
+
+def _set(e: Experience, i: int, target: StepTarget, weight: float) -> None:
+    mask = e.action_mask[i].bool()
+    e.advantages[i, mask] = torch.as_tensor(target.advantages * weight, dtype=e.advantages.dtype)
+    e.returns[i, mask] = torch.as_tensor(target.returns, dtype=e.returns.dtype)
+    e.info["return"][i] = float(target.returns[0])
+
+
+def _values(e: Experience, i: int) -> Any:
+    return e.values[i][e.action_mask[i].bool()].double().numpy()
+
+
+def _ranks(args: Any) -> int:
+    """Return the number of data-parallel ranks."""
+    world = args.actor.num_nodes * args.actor.num_gpus_per_node
+    return int(world // args.ds.ring_attn_size // args.ds.tensor_parallel_size)
