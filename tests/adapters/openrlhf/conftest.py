@@ -1,0 +1,118 @@
+"""Fixtures of the training tests: a tiny model, and one run of the real OpenRLHF on the CPU."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import agentgym_r1  # noqa: F401
+from agentgym_r1.trajectories import read_trajectories
+from agentgym_r1.types import Trajectory
+
+TESTS = Path(__file__).resolve().parents[2]
+FLAGS = (
+    "--data.max_len 1024 --rollout.max_new_tokens 12 --rollout.batch_size 4 --rollout.n_samples_per_prompt 2 "
+    "--train.batch_size 4 --train.micro_batch_size 4 --rollout.micro_batch_size 4 --algo.kl.init_coef 0"
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if importlib.util.find_spec("openrlhf") is None:
+        for item in items:
+            if item.get_closest_marker("openrlhf"):
+                item.add_marker(pytest.mark.skip(reason="OpenRLHF is not installed here: make test-train"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: its folder, its log, its exit code."""
+
+    out: Path
+    log: str
+    code: int
+
+    def figures(self, name: str) -> list[float]:
+        """A logged figure of every global step."""
+        lines = [line for line in self.log.splitlines() if "lobal step" in line]
+        return [float(found.group(1)) for line in lines if (found := re.search(rf"'{name}': ([-\d.e+]+|nan)", line))]
+
+    def evaluations(self, name: str) -> list[float]:
+        """A figure of every evaluation."""
+        lines = [line for line in self.log.splitlines() if "eval_success" in line]
+        return [float(found.group(1)) for line in lines if (found := re.search(rf"'{name}': ([-\d.e+]+)", line))]
+
+    def trajectories(self, name: str) -> list[Trajectory]:
+        """The trajectories of a file of the run."""
+        return list(read_trajectories(self.out / name))
+
+
+Train = Callable[..., Run]
+
+
+@pytest.fixture(scope="session")
+def train(tmp_path_factory: pytest.TempPathFactory) -> Train:
+    """Runs ``train ppo`` with the given options and OpenRLHF flags; the later of two equal flags counts."""
+
+    def run(*options: str, flags: str = "", out: Path | None = None, expect: int = 0) -> Run:
+        folder = out or tmp_path_factory.mktemp("run")
+        command = [
+            sys.executable,
+            "-m",
+            "agentgym_r1.adapters.openrlhf",
+            "ppo",
+            "--device",
+            "cpu",
+            "--out",
+            str(folder),
+        ]
+        path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+        done = subprocess.run(
+            [*command, *options, "--", *FLAGS.split(), *flags.split()],
+            capture_output=True,
+            text=True,
+            timeout=580,
+            env={**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "RAY_DEDUP_LOGS": "0"},
+        )
+        log = done.stdout + done.stderr
+        assert done.returncode == expect, log[-6000:]
+        return Run(folder, log, done.returncode)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Makes a tiny model for an environment, its tokenizer trained on what an expert sees and says."""
+    from training_models import make_tiny_model
+
+    def make(env_id: str) -> Path:
+        env = gym.make(env_id, source="world", split="train")
+        texts = []
+        for seed in range(10):
+            observation, _ = env.reset(seed=seed)
+            over = False
+            while not over:
+                action = env.unwrapped.expert()
+                texts += [observation, action]
+                observation, _, terminated, truncated, _ = env.step(action)
+                over = terminated or truncated
+        env.close()
+        return make_tiny_model(tmp_path_factory.mktemp("model"), texts)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def word_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that knows the words of the colour world."""
+    from training_models import make_word_model
+    from training_worlds import WORDS
+
+    return make_word_model(tmp_path_factory.mktemp("words"), WORDS)

@@ -1,0 +1,102 @@
+"""The command line of training: what it prints, and one clear line for each mistake."""
+
+import json
+import shlex
+
+import pytest
+from typer.testing import CliRunner
+
+from agentgym_r1.adapters.openrlhf.figures import batch_figures, evaluation_figures
+from agentgym_r1.adapters.openrlhf.launch import Launch, prepare
+from agentgym_r1.adapters.openrlhf.spec import RunSpec
+from agentgym_r1.cli import app
+from agentgym_r1.errors import ConfigError
+from agentgym_r1.types import Trajectory, Transition
+
+RUN = ["train", "ppo", "--env", "AgentR1/GSM8K-v0", "--model", "M", "--dry-run"]
+
+
+def invoke(*arguments, code=0):
+    result = CliRunner().invoke(app, [*RUN, *arguments])
+    if isinstance(result.exception, ConfigError):
+        return str(result.exception)
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def test_a_dry_run_prints_the_whole_command(tmp_path):
+    words = shlex.split(invoke("--out", str(tmp_path), "--algorithm", "gigpo", "--", *FLAGS).replace("\\\n", " "))
+    variables = dict(word.split("=", 1) for word in words[: words.index("-m") - 1])
+    spec = json.loads(variables["AGENTGYM_R1_TRAIN"])
+    assert (spec["env"], spec["algorithm"], spec["env_kwargs"]) == ("AgentR1/GSM8K-v0", "gigpo", {"split": "train"})
+    flags = words[words.index("-m") + 2 :]
+    assert flags[flags.index("--algo.advantage.estimator") + 1] == "group_norm"
+    assert flags[-len(FLAGS) :] == FLAGS
+    assert list(tmp_path.iterdir()) == []
+
+
+FLAGS = [
+    *("--rollout.batch_size", "8", "--rollout.n_samples_per_prompt", "2", "--train.batch_size", "8"),
+    *("--rollout.max_new_tokens", "64", "--vllm.num_engines", "1"),
+]
+
+
+def test_the_cpu_shim_is_on_the_path_with_device_cpu_only():
+    assert "/shim" in invoke("--device", "cpu", "--", *FLAGS)
+    assert "/shim" not in invoke("--device", "gpu", "--", *FLAGS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--algorithm", "gigppo"], "unknown algorithm 'gigppo'; did you mean 'gigpo'"),
+        (["--unit", "row"], "unknown unit 'row'"),
+        (["--device", "tpu"], "unknown device 'tpu'"),
+        (["--env-arg", "max_steps"], "--env-arg takes KEY=VALUE"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(arguments, message):
+    assert message in invoke(*arguments)
+
+
+def test_a_run_needs_an_environment_and_a_model():
+    result = CliRunner().invoke(app, ["train", "ppo", "--model", "M", "--dry-run"])
+    assert "a run needs --env" in str(result.exception)
+
+
+def test_the_prompt_set_is_the_environments_split(tmp_path):
+    spec = RunSpec(
+        env="AgentR1/GSM8K-v0",
+        out=str(tmp_path),
+        env_kwargs={"split": "train", "source": "world"},
+        eval_kwargs={"split": "test", "source": "world"},
+    )
+    assert prepare(Launch(spec=spec, model="M", tasks=5, eval_tasks=3)) == (5, 3)
+    rows = [json.loads(line) for line in (tmp_path / "prompts-train.jsonl").read_text().splitlines()]
+    assert len({row["input"] for row in rows}) == 5
+    assert all(json.loads(row["label"])["phase"] == "train" for row in rows)
+    evaluation = (tmp_path / "prompts-eval.jsonl").read_text()
+    assert not {row["label"] for row in rows} & {json.loads(line)["label"] for line in evaluation.splitlines()}
+
+
+def trajectory(*rewards, success=False, error="", truncated=False):
+    steps = tuple(
+        Transition("o", (), "a", r, "", not truncated, truncated, True, prompt_tokens=4, completion_tokens=2)
+        for r in rewards
+    )
+    return Trajectory("E", {}, "t", "", "", "train", "world", "p", 0, 0, steps, "", success, float(success), {}, error)
+
+
+def test_figures_count_episodes_and_leave_broken_ones_out():
+    figures = batch_figures([trajectory(1, 1, success=True), trajectory(0, truncated=True), trajectory(9, error="x")])
+    assert figures["episode/return"] == 1.0 and figures["episode/success"] == 0.5
+    assert (figures["episode/count"], figures["episode/broken"]) == (3.0, 1.0)
+    assert (figures["episode/steps"], figures["episode/truncated"]) == (1.5, 0.5)
+
+
+def test_an_evaluation_has_the_benchmarks_intervals():
+    figures = evaluation_figures([trajectory(1, success=True)] * 5 + [trajectory(0)] * 5)
+    assert figures["eval_success"] == 0.5
+    assert figures["eval_success_low"] == pytest.approx(0.2366, abs=1e-4)  # Wilson, 5 of 10
+    assert figures["eval_success_high"] == pytest.approx(0.7634, abs=1e-4)
+    assert figures["eval_score_low"] < 0.5 < figures["eval_score_high"]

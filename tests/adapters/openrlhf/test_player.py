@@ -1,0 +1,194 @@
+"""Episodes over a token engine: ids as given and sampled, budgets, and what happens when something breaks."""
+
+import asyncio
+import copy
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+from toy import GuessEnv
+
+from agentgym_r1.adapters.openrlhf.engine import RolloutEngine
+from agentgym_r1.adapters.openrlhf.player import Player
+from agentgym_r1.adapters.openrlhf.samples import Watch, rows_of
+from agentgym_r1.adapters.openrlhf.spec import Job, RunSpec
+from agentgym_r1.errors import ConfigError, EngineError
+from agentgym_r1.types import Message
+
+EOS = 0
+
+
+class Letters:
+    """A tokenizer of characters: the id of a character is its code point; 0 ends a response."""
+
+    eos_token_id = EOS
+    chat_template = "yes"
+
+    def __call__(self, text, add_special_tokens=False):
+        return {"input_ids": [ord(character) for character in text]}
+
+    def decode(self, ids):
+        return "".join("<end>" if i == EOS else chr(i) for i in ids)
+
+    def apply_chat_template(self, chat, tokenize, add_generation_prompt):
+        return "".join(f"<{m['role']}>{m['content']}" for m in chat) + "<assistant>"
+
+
+@dataclass
+class Params:
+    """The fields of vLLM's SamplingParams that are used."""
+
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int | None = 400
+    min_tokens: int = 1
+    stop: list = field(default_factory=list)
+    include_stop_str_in_output: bool = False
+    logprobs: int | None = None
+
+
+class Scripted:
+    """Answers with the next of its texts, the end token after it; remembers what it was given."""
+
+    def __init__(self, *texts):
+        self.texts = list(texts)
+        self.given = []
+
+    async def generate(self, ids, params):
+        self.given.append((list(ids), copy.copy(params)))
+        text = self.texts.pop(0) if len(self.texts) > 1 else self.texts[0]
+        if text is None:
+            return SimpleNamespace(outputs=[SimpleNamespace(token_ids=[], text="", finish_reason="abort", logprobs=[])])
+        ids = [ord(character) for character in text] + [EOS]
+        logprobs = [{i: SimpleNamespace(logprob=-0.5)} for i in ids]
+        answer = SimpleNamespace(token_ids=ids, text=text + "<end>", finish_reason="stop", logprobs=logprobs)
+        return SimpleNamespace(outputs=[answer])
+
+
+CALL = '<tool_call>\n{"name": "compare", "arguments": {"guess": "7"}}\n</tool_call>'
+SPEC = RunSpec(env="Guess", out="", threads=2, algorithm="gae")
+SEVEN = Job("n7")
+
+
+def play(script, *, spec=SPEC, make_env=None, job=SEVEN, max_length=20_000, params=None):
+    player = Player(spec, make_env=make_env or (lambda phase: GuessEnv()))
+    engine = RolloutEngine(script, Letters(), params or Params(), max_length=max_length)
+    return asyncio.run(player.play("train n7", job, engine))
+
+
+def test_rows_hold_the_ids_that_the_engine_was_given_and_sampled():
+    script = Scripted(CALL, "<answer>7</answer>")
+    sample = play(script)
+    assert sample.trajectory.success and sample.trajectory.error == ""
+    assert [list(row.prompt_ids) for row in sample.rows] == [ids for ids, _ in script.given]
+    assert [row.action_ids[-1] for row in sample.rows] == [EOS, EOS]
+    assert [len(row.logprobs) for row in sample.rows] == [len(row.action_ids) for row in sample.rows]
+    assert [row.reward for row in sample.rows] == [0.0, 1.0]
+
+
+def test_the_text_of_an_action_shows_no_end_token():
+    sample = play(Scripted("<answer>7</answer>"))
+    assert sample.trajectory.transitions[0].action == "<answer>7</answer>"
+
+
+def test_the_shared_sampling_parameters_are_copied_and_stop_strings_asked_for():
+    params, script = Params(), Scripted("<answer>7</answer>")
+    play(script, params=params)
+    assert params == Params()
+    given = script.given[0][1]
+    assert given.stop and given.include_stop_str_in_output and given.logprobs == 0
+
+
+def test_a_response_gets_what_the_prompt_leaves_of_the_step_budget():
+    script = Scripted("<answer>7</answer>")
+    length = len(play(script).rows[0].prompt_ids)
+    play(script, max_length=length + 30)
+    assert script.given[-1][1].max_tokens == 30
+
+
+def test_a_prompt_beyond_the_budget_breaks_the_episode_and_says_what_to_do():
+    sample = play(Scripted("x"), max_length=50)
+    assert sample.rows == () and "raise --max-len" in sample.trajectory.error
+
+
+def test_an_empty_response_breaks_the_episode_without_a_reward():
+    sample = play(Scripted(CALL, None))
+    assert sample.rows == () and sample.trajectory.error == "policy: EngineError: the engine returned an empty response"
+    assert len(sample.trajectory.transitions) == 1
+
+
+def test_an_episode_that_a_limit_cut_off_carries_the_prompt_after_it():
+    sample = play(Scripted(CALL))
+    assert sample.trajectory.transitions[-1].truncated and len(sample.rows) == 4
+    assert len(sample.next_prompt_ids) > len(sample.rows[-1].prompt_ids)
+    assert play(Scripted("<answer>7</answer>")).next_prompt_ids == ()
+    without = RunSpec(env="Guess", out="", algorithm="group_norm")
+    assert play(Scripted(CALL), spec=without).next_prompt_ids == ()
+
+
+class Broken(GuessEnv):
+    """Breaks in reset until it was asked ``times`` times."""
+
+    asked = 0
+
+    def reset(self, **kwargs):
+        Broken.asked += 1
+        if Broken.asked <= self.times:
+            raise OSError("the world is away")
+        return super().reset(**kwargs)
+
+
+@pytest.mark.parametrize(("times", "error"), [(1, ""), (2, "environment: OSError: the world is away")])
+def test_a_reset_that_fails_is_tried_once_more_in_a_new_environment(times, error):
+    Broken.asked, Broken.times = 0, times
+    made = []
+    sample = play(Scripted("<answer>7</answer>"), make_env=lambda phase: made.append(phase) or Broken())
+    assert sample.trajectory.error == error and made == ["train", "train"]
+    assert bool(sample.rows) == (not error)
+
+
+def test_a_broken_step_ends_the_episode_and_the_environment():
+    class Falling(GuessEnv):
+        def step(self, action):
+            raise RuntimeError("fell over")
+
+    sample = play(Scripted(CALL), make_env=lambda phase: Falling())
+    assert sample.rows == () and sample.trajectory.error == "environment: RuntimeError: fell over"
+
+
+def test_an_unknown_task_is_the_callers_mistake():
+    with pytest.raises(ConfigError, match="n8"):
+        play(Scripted(CALL), job=Job("n8"))
+
+
+def test_equal_states_have_equal_anchors():
+    sample = play(Scripted(CALL, CALL, "<answer>7</answer>"))
+    again = play(Scripted(CALL, "<answer>7</answer>"))
+    assert sample.rows[0].anchor == again.rows[0].anchor and sample.rows[1].anchor == again.rows[1].anchor
+    assert len({row.anchor for row in sample.rows}) == 3
+
+
+def test_native_tools_are_refused():
+    engine = RolloutEngine(Scripted("x"), Letters(), Params(), max_length=99)
+    with pytest.raises(ConfigError, match="action_format='hermes'"):
+        asyncio.run(engine.generate([Message("user", "a")], tools=[{}], sampling=engine.sampling))
+    with pytest.raises(EngineError, match="a step takes 1 to 98"):
+        engine.prompt_ids([Message("user", "a" * 99)])
+
+
+def test_a_broken_trajectory_has_no_rows():
+    trajectory = play(Scripted(CALL, None)).trajectory
+    assert rows_of(trajectory, ["a"]) == ()
+    assert Watch(GuessEnv()).anchors == []
+
+
+def test_jobs_and_runs_survive_the_way_through_text(monkeypatch):
+    assert Job.decode(Job("a b", "eval").encode()) == Job("a b", "eval")
+    with pytest.raises(ConfigError, match="names no task"):
+        Job.decode("{}")
+    spec = RunSpec(env="E", out="o", env_kwargs={"k": [1, "x"]}, algorithm="gigpo")
+    monkeypatch.setenv("AGENTGYM_R1_TRAIN", spec.encode())
+    assert RunSpec.from_environment() == spec
+    monkeypatch.delenv("AGENTGYM_R1_TRAIN")
+    with pytest.raises(ConfigError, match="start the run with agentgym-r1 train ppo"):
+        RunSpec.from_environment()
