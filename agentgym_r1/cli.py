@@ -323,7 +323,9 @@ def data_make(
     *,
     out: Annotated[Path, typer.Option(help="The folder to write.")],
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "dev",
-    size: Annotated[int | None, typer.Option(min=1, help="Tasks. Default: the world's own number.")] = None,
+    size: Annotated[
+        int | None, typer.Option(min=1, help="Tasks, or a shop's products. Default: the world's own number.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Another seed is another world.")] = 0,
 ) -> None:
     """Write the tasks, and the corpus where there is one, of a generated world as JSON Lines."""

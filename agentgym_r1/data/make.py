@@ -9,11 +9,15 @@ from typing import Protocol, get_args
 import msgspec
 
 from agentgym_r1.data.download import Progress, disk_errors, no_progress
+from agentgym_r1.data.webshop import Catalogue, Goals, ProductCorpus, ShopTasks
+from agentgym_r1.data.webshop.installed import open_world
+from agentgym_r1.data.webshop.store import Kind
 from agentgym_r1.data.worlds import arithmetic, encyclopedia
 from agentgym_r1.errors import unknown_name
 from agentgym_r1.types import Document, Task, TaskSet, panel_hash
 
 REPORT_EVERY = 500
+DEFAULT_PRODUCTS = 1_000
 
 
 class Generate(Protocol):
@@ -24,12 +28,27 @@ class Generate(Protocol):
         ...
 
 
+class Search(Protocol):
+    """Makes the documents that the tasks of a split search."""
+
+    def __call__(self, split: str, *, size: int | None, seed: int) -> Iterable[Document]:
+        """Return the documents for the same arguments as the tasks'."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class World:
-    """A world that can be written: its generator of tasks, and of documents where there is something to search."""
+    """A world that can be written.
+
+    Attributes:
+        tasks: its generator of tasks.
+        corpus: its generator of documents, where there is something to search.
+        prepare: makes first what takes long, given ``size``, ``seed`` and ``progress``.
+    """
 
     tasks: Generate
-    corpus: Callable[..., Iterable[Document]] | None = None
+    corpus: Search | None = None
+    prepare: Callable[..., object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +68,31 @@ class Made:
     panel: str
 
 
+def _encyclopedia(split: str, *, size: int | None, seed: int) -> Iterable[Document]:
+    return encyclopedia.corpus(split, seed=seed)
+
+
+def _catalogue(*, size: int | None, seed: int, progress: Progress = no_progress) -> Catalogue:
+    """Make the generated shop's catalogue, or open it; its size is the number of products."""
+    return open_world(products=DEFAULT_PRODUCTS if size is None else size, seed=seed, progress=progress)
+
+
+def _goals(kind: Kind, split: str, *, size: int | None, seed: int) -> TaskSet:
+    return ShopTasks(Goals(_catalogue(size=size, seed=seed), kind=kind), split=split)
+
+
+def _products(split: str, *, size: int | None, seed: int) -> Iterable[Document]:
+    return ProductCorpus(_catalogue(size=size, seed=seed))
+
+
 WORLDS: Mapping[str, World] = {
     "arithmetic": World(arithmetic.tasks),
     **{
-        f"encyclopedia-{flavour}": World(partial(encyclopedia.tasks, flavour), encyclopedia.corpus)
+        f"encyclopedia-{flavour}": World(partial(encyclopedia.tasks, flavour), _encyclopedia)
         for flavour in get_args(encyclopedia.Flavour)
     },
+    "shop": World(partial(_goals, "synthetic"), _products, _catalogue),
+    "shop-human": World(partial(_goals, "human"), _products, _catalogue),
 }
 
 
@@ -74,7 +112,7 @@ def make(
     Args:
         world: one of ``WORLDS``.
         split: train, dev or test.
-        size: number of tasks; None takes the world's default for the split.
+        size: number of tasks, or of products in a shop; None takes the world's default for the split.
         seed: another seed gives other tasks.
         out: the folder to write to; made when missing, files of the same name are replaced.
         progress: called with a label, the rows done, and their total where it is known.
@@ -86,6 +124,8 @@ def make(
     if world not in WORLDS:
         raise unknown_name("world", world, WORLDS)
     generator = WORLDS[world]
+    if generator.prepare is not None:
+        generator.prepare(size=size, seed=seed, progress=progress)
     tasks = generator.tasks(split, size=size, seed=seed)
     with disk_errors(out, remedy="choose another folder"):
         out.mkdir(parents=True, exist_ok=True)
@@ -94,7 +134,7 @@ def make(
         _write(path, (tasks[index] for index in range(len(tasks))), lambda done: progress(label, done, len(tasks)))
         if generator.corpus is not None:
             corpus = out / f"corpus-{split}.jsonl"
-            documents = generator.corpus(split, seed=seed)
+            documents = generator.corpus(split, size=size, seed=seed)
             _write(corpus, documents, lambda done: progress(f"{world} {split}, documents", done, None))
     return Made(path, corpus, len(tasks), panel_hash(tasks[index] for index in range(len(tasks))))
 

@@ -6,9 +6,12 @@ import pytest
 from agentgym_r1.corpus import open_corpus
 from agentgym_r1.data.gold import NumberGold, QAGold
 from agentgym_r1.data.make import WORLDS, make
+from agentgym_r1.data.webshop import Goals, ShopTasks
+from agentgym_r1.data.webshop.installed import open_world
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.types import Task, panel_hash
 
+COUNTED = [name for name in WORLDS if not name.startswith("shop")]
 QA_WORLDS = [name for name in WORLDS if name.startswith("encyclopedia-")]
 
 
@@ -18,7 +21,7 @@ def read(made, gold):
     return [Task(row["id"], row["prompt"], msgspec.convert(row["gold"], gold), row["kind"]) for row in rows]
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", COUNTED)
 def test_a_world_is_written_as_its_generator_makes_it(tmp_path, world):
     made = make(world, split="dev", size=7, seed=3, out=tmp_path / "new")
     tasks = read(made, QAGold if made.corpus else NumberGold)
@@ -27,6 +30,24 @@ def test_a_world_is_written_as_its_generator_makes_it(tmp_path, world):
     assert (made.count, made.panel) == (7, panel_hash(tasks))
     expected = {"tasks-dev.jsonl"} | ({"corpus-dev.jsonl"} if made.corpus else set())
     assert {path.name for path in (tmp_path / "new").iterdir()} == expected
+
+
+@pytest.mark.parametrize(("world", "kind"), [("shop", "synthetic"), ("shop-human", "human")])
+def test_a_shop_is_written_with_the_goals_of_a_split_and_all_products(tmp_path, world, kind):
+    seen = []
+    progress = lambda label, done, total: seen.append(label)  # noqa: E731
+    made = make(world, split="train", size=400, seed=2, out=tmp_path, progress=progress)
+    goals = ShopTasks(Goals(open_world(products=400, seed=2), kind=kind), split="train")
+    rows = [json.loads(line) for line in made.tasks.read_text(encoding="utf-8").splitlines()]
+    assert [(row["id"], row["prompt"]) for row in rows] == [
+        (t.id, t.prompt) for t in map(goals.__getitem__, range(made.count))
+    ]
+    assert (made.count, made.panel) == (len(goals), panel_hash(goals[index] for index in range(len(goals))))
+    corpus = open_corpus(made.corpus)
+    assert len(corpus) == 400
+    assert all(corpus.index_of(row["gold"]["asin"]) >= 0 for row in rows)
+    if kind == "synthetic":
+        assert "products" in seen
 
 
 def test_the_same_arguments_give_the_same_bytes_and_another_seed_others(tmp_path):
