@@ -192,13 +192,18 @@ def play(
     split: Annotated[str | None, typer.Option(help="Default: the evaluation split.")] = None,
     task: Annotated[str | None, typer.Option(help="A task id. Default: drawn with --seed.")] = None,
     seed: Annotated[int, typer.Option(help="Draws the task.")] = 0,
+    web: Annotated[bool, typer.Option("--web", help="Serve the shop as a web page on this machine.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the web page.")] = 8765,
 ) -> None:
-    """Play an environment by hand: one action a line (backslash-n for a newline), an empty line to stop."""
-    import gymnasium as gym
+    """Play an environment by hand: one action a line (backslash-n for a newline), an empty line to stop.
 
+    Worlds of commands take them as they are, for example search[tea cup]; other environments take an action format.
+    """
     kwargs: dict[str, Any] = {"source": source} | ({"split": split} if split else {})
-    env = make_env(env_id, **kwargs)
-    assert isinstance(env, gym.Env)
+    env = _make_by_hand(env_id, kwargs)
+    if web:
+        _serve_shop(env, seed=seed, task=task, port=port)
+        return
     observation, info = env.reset(seed=seed, options={"task": task} if task else None)
     typer.echo(observation)
     total = 0.0
@@ -209,6 +214,34 @@ def play(
         if terminated or truncated:
             typer.echo(f"the episode {'ended' if terminated else 'hit its step limit'}: success {info['success']}")
             break
+
+
+def _make_by_hand(env_id: str, kwargs: dict[str, Any]) -> Any:
+    """Make an environment for a person, who gives commands as they are where the task ends without an answer."""
+    from agentgym_r1.text_env import TextEnv
+
+    env = make_env(env_id, **kwargs)
+    if isinstance(env.unwrapped, TextEnv) and not env.unwrapped.answers:
+        env.close()
+        env = make_env(env_id, **kwargs, action_format="plain")
+    return env
+
+
+def _serve_shop(env: Any, *, seed: int, task: str | None, port: int) -> None:
+    from agentgym_r1.envs.webshop.env import WebShopEnv
+    from agentgym_r1.errors import require
+
+    shop = env.unwrapped
+    if not isinstance(shop, WebShopEnv):
+        raise ConfigError(f"only AgentR1/WebShop-v0 has a web page, got {env.spec.id}: leave out --web")
+    for module in ("jinja2", "starlette", "uvicorn"):
+        require(module, "viewer")
+    import uvicorn
+
+    from agentgym_r1.envs.webshop.web import LOOPBACK, Visit, make_app
+
+    typer.echo(f"the shop is at http://{LOOPBACK[0]}:{port}; Ctrl-C closes it", err=True)
+    uvicorn.run(make_app(Visit(shop, seed=seed, task=task)), host=LOOPBACK[0], port=port, log_level="warning")
 
 
 def _ask() -> str:

@@ -84,6 +84,7 @@ def test_a_changed_record_fails_the_replay(tmp_path: Path) -> None:
         (("data", "verify", "gsm8k"), 1, "data get gsm8k"),
         (("doctor", "AgentR1/Nothing-v0"), 2, "unknown environment"),
         (("play", "AgentR1/GSM8K-v9"), 2, "unknown environment"),
+        (("play", GSM8K, "--source", "world", "--web"), 2, "only AgentR1/WebShop-v0 has a web page"),
         (("nonsense",), 2, "nonsense"),
     ],
 )
@@ -137,6 +138,20 @@ def test_a_game_can_be_played_by_hand() -> None:
     )
     assert found.returncode == 0, found.stderr
     assert "the episode ended: success False" in found.stdout
+
+
+def test_a_world_of_commands_takes_them_as_they_are() -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "agentgym_r1.cli", "play", "AgentR1/WebShop-v0", "--source", "world"],
+        input="search[cup]\nclick[back to search]\n\n",
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).resolve().parents[1],
+        timeout=120,
+    )
+    assert found.returncode == 0, found.stderr
+    assert "1. search[cup]\n2. click[back to search]" in found.stdout
+    assert "(not carried out)" not in found.stdout
 
 
 def test_version_is_printed() -> None:
