@@ -21,16 +21,18 @@ import jinja2
 from rich.console import Console
 from rich.table import Table
 
-from agentgym_r1.data.webshop import Catalogue, Goal, Goals, ProductCorpus, build_catalogue
+from agentgym_r1.data.webshop import Catalogue, Goal, Goals, ProductCorpus, ShopTasks, build_catalogue
 from agentgym_r1.data.webshop.nouns import WordNouns
 from agentgym_r1.data.worlds.shop import WorldShop
 from agentgym_r1.envs.webshop.commands import Command
 from agentgym_r1.envs.webshop.engine import PAGE_SIZE, Shop
+from agentgym_r1.envs.webshop.env import WebShopEnv
 from agentgym_r1.envs.webshop.expert import next_command
 from agentgym_r1.envs.webshop.pages import SEPARATOR
 from agentgym_r1.envs.webshop.search import BM25Search
 from agentgym_r1.envs.webshop.session import Session
 from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
+from agentgym_r1.text_env import Options
 
 WALKS = 300
 QUERIES = 300
@@ -47,6 +49,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         steps = measure_steps(Path(folder) / "small")
+        steps |= measure_environment(Catalogue(Path(folder) / "small"))
         large = measure_large(Path(folder), arguments.products)
     document = {
         "name": "webshop",
@@ -82,6 +85,39 @@ def measure_steps(folder: Path) -> dict[str, float]:
         "session_bytes_mean": statistics.mean(sizes),
         "session_bytes_max": max(sizes),
     }
+
+
+def measure_environment(catalogue: Catalogue) -> dict[str, float]:
+    """Return what the whole environment takes: parsing, paying and writing the prompt on top of the shop's step."""
+    tasks, shop = ShopTasks(Goals(catalogue), split="test"), Shop(catalogue, BM25Search.build(catalogue))
+    env = WebShopEnv(tasks, shop, options=Options(max_steps=15))
+    episodes = [expert_actions(env, index) for index in range(min(WALKS, len(tasks)))]
+    steps = sum(map(len, episodes))
+    resets = timed(lambda: [env.reset(options={"index": index}) for index in range(len(episodes))])
+    everything = min(timed(lambda: play_episodes(env, episodes)) for _ in range(3))
+    return {
+        "environment_steps_per_second": steps / (everything - resets),
+        "environment_resets_per_second": len(episodes) / resets,
+        "snapshot_bytes": len(env.snapshot()),
+    }
+
+
+def expert_actions(env: WebShopEnv, index: int) -> list[str]:
+    """Return the expert's actions for a goal."""
+    actions = []
+    env.reset(options={"index": index})
+    while not env.over:
+        actions.append(env.expert())
+        env.step(actions[-1])
+    return actions
+
+
+def play_episodes(env: WebShopEnv, episodes: list[list[str]]) -> None:
+    """Play recorded actions."""
+    for index, actions in enumerate(episodes):
+        env.reset(options={"index": index})
+        for action in actions:
+            env.step(action)
 
 
 def plan_walks(shop: Shop, goals: Goals) -> list[Walk]:
