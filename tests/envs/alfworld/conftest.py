@@ -1,13 +1,17 @@
 """A small kitchen written for the tests, and the official games as they were published."""
 
+import sys
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from agentgym_r1.data.get import get
 from agentgym_r1.envs.alfworld.compile import compile_game
 from agentgym_r1.envs.alfworld.model import Game
+from agentgym_r1.envs.alfworld.textworld_engine import check_installed, check_python
+from agentgym_r1.errors import AgentGymError
 
 FURNITURE = {
     # name: (type, place, has a door); the sink basin and the counter share a place
@@ -97,3 +101,23 @@ def all_games(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(samples / "data" / "alfworld" / "all_games_slim.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def installed(sample_games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of an installation of the sample."""
+    home = tmp_path_factory.mktemp("home")
+    folder = tmp_path_factory.mktemp("download")
+    (folder / sample_games.name).symlink_to(sample_games)
+    get("alfworld", source=folder, home=home)
+    return home
+
+
+@pytest.fixture(scope="session")
+def textworld_here() -> None:
+    """Skips where TextWorld cannot run, and says why."""
+    try:
+        check_python(sys.version_info[:2])
+        check_installed()
+    except AgentGymError as err:
+        pytest.skip(str(err))

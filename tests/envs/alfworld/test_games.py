@@ -3,7 +3,6 @@ import pickle
 import pytest
 
 from agentgym_r1.data.alfworld import TASK_TYPES
-from agentgym_r1.data.get import get
 from agentgym_r1.data.tasks import ListTasks
 from agentgym_r1.data.worlds import household
 from agentgym_r1.envs.alfworld.games import HumanGoals, Selection, compile_task, installed_games, open_game
@@ -66,16 +65,6 @@ def test_a_damaged_game_file_is_named_with_the_reason(tmp_path, content, reason)
 def test_a_missing_game_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"nowhere\.tw-pddl cannot be read"):
         open_game(tmp_path / "nowhere.tw-pddl")
-
-
-@pytest.fixture(scope="module")
-def installed(sample_games, tmp_path_factory):
-    """The home of an installation of the sample."""
-    home = tmp_path_factory.mktemp("home")
-    folder = tmp_path_factory.mktemp("download")
-    (folder / sample_games.name).symlink_to(sample_games)
-    get("alfworld", source=folder, home=home)
-    return home
 
 
 @pytest.mark.real
