@@ -8,11 +8,12 @@ from typing import Protocol, get_args
 
 import msgspec
 
+from agentgym_r1.corpus import Paper
 from agentgym_r1.data.download import Progress, disk_errors, no_progress
 from agentgym_r1.data.webshop import Catalogue, Goals, ProductCorpus, ShopTasks
 from agentgym_r1.data.webshop.installed import open_world
 from agentgym_r1.data.webshop.store import Kind
-from agentgym_r1.data.worlds import arithmetic, encyclopedia
+from agentgym_r1.data.worlds import arithmetic, encyclopedia, library
 from agentgym_r1.errors import unknown_name
 from agentgym_r1.types import Document, Task, TaskSet, panel_hash
 
@@ -31,7 +32,7 @@ class Generate(Protocol):
 class Search(Protocol):
     """Makes the documents that the tasks of a split search."""
 
-    def __call__(self, split: str, *, size: int | None, seed: int) -> Iterable[Document]:
+    def __call__(self, split: str, *, size: int | None, seed: int) -> Iterable[Document | Paper]:
         """Return the documents for the same arguments as the tasks'."""
         ...
 
@@ -57,7 +58,8 @@ class Made:
 
     Attributes:
         tasks: the file with one task a line: id, prompt, gold, kind.
-        corpus: the file with one document a line: id, title, text; None when the world has nothing to search.
+        corpus: the file with one document a line (id, title, text) or one paper with all its fields; None when the
+            world has nothing to search.
         count: the number of tasks.
         panel: the hash of the panel the tasks make.
     """
@@ -70,6 +72,10 @@ class Made:
 
 def _encyclopedia(split: str, *, size: int | None, seed: int) -> Iterable[Document]:
     return encyclopedia.corpus(split, seed=seed)
+
+
+def _papers(split: str, *, size: int | None, seed: int) -> Iterable[Paper]:
+    return library.corpus(split, seed=seed)
 
 
 def _catalogue(*, size: int | None, seed: int, progress: Progress = no_progress) -> Catalogue:
@@ -87,6 +93,7 @@ def _products(split: str, *, size: int | None, seed: int) -> Iterable[Document]:
 
 WORLDS: Mapping[str, World] = {
     "arithmetic": World(arithmetic.tasks),
+    "library": World(library.tasks, _papers),
     **{
         f"encyclopedia-{flavour}": World(partial(encyclopedia.tasks, flavour), _encyclopedia)
         for flavour in get_args(encyclopedia.Flavour)
@@ -139,7 +146,7 @@ def make(
     return Made(path, corpus, len(tasks), panel_hash(tasks[index] for index in range(len(tasks))))
 
 
-def _write(path: Path, rows: Iterable[Task | Document], progress: Callable[[int], None]) -> None:
+def _write(path: Path, rows: Iterable[Task | Document | Paper], progress: Callable[[int], None]) -> None:
     """Write one JSON object a line; the file appears whole or not at all."""
     part = path.with_name(f"{path.name}.part")
     try:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from agentgym_r1.corpus import open_corpus
-from agentgym_r1.data.gold import NumberGold, QAGold
+from agentgym_r1.data.gold import NumberGold, PaperGold, QAGold
 from agentgym_r1.data.make import WORLDS, make
 from agentgym_r1.data.webshop import Goals, ShopTasks
 from agentgym_r1.data.webshop.installed import open_world
@@ -12,6 +12,7 @@ from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.types import Task, panel_hash
 
 COUNTED = [name for name in WORLDS if not name.startswith("shop")]
+GOLD = {"arithmetic": NumberGold, "library": PaperGold}
 QA_WORLDS = [name for name in WORLDS if name.startswith("encyclopedia-")]
 
 
@@ -24,7 +25,7 @@ def read(made, gold):
 @pytest.mark.parametrize("world", COUNTED)
 def test_a_world_is_written_as_its_generator_makes_it(tmp_path, world):
     made = make(world, split="dev", size=7, seed=3, out=tmp_path / "new")
-    tasks = read(made, QAGold if made.corpus else NumberGold)
+    tasks = read(made, GOLD.get(world, QAGold))
     generated = WORLDS[world].tasks("dev", size=7, seed=3)
     assert tasks == [generated[index] for index in range(7)]
     assert (made.count, made.panel) == (7, panel_hash(tasks))
