@@ -2,6 +2,13 @@
 
 from agentgym_r1.retrieval.base import Passage, Retriever
 from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
+from agentgym_r1.retrieval.hybrid import (
+    HybridRetriever,
+    ReciprocalRank,
+    Reranker,
+    RerankingRetriever,
+    WeightedScores,
+)
 from agentgym_r1.retrieval.index import read_manifest, verify_index
 from agentgym_r1.retrieval.memory import MemoryRetriever
 from agentgym_r1.retrieval.opening import open_retriever
@@ -10,9 +17,14 @@ from agentgym_r1.retrieval.postings import Bm25Settings
 __all__ = [
     "BM25Retriever",
     "Bm25Settings",
+    "HybridRetriever",
     "MemoryRetriever",
     "Passage",
+    "ReciprocalRank",
+    "Reranker",
+    "RerankingRetriever",
     "Retriever",
+    "WeightedScores",
     "open_retriever",
     "read_manifest",
     "verify_index",
