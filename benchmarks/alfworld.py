@@ -3,6 +3,9 @@
 Every text, reward and list of admissible commands is compared while it is measured. The ratios are what counts; the
 figures depend on the machine. Memory is what one more environment costs: of the compiled engine the traced allocations
 of a game with its engine, of TextWorld the resident memory of its process.
+
+What the Gymnasium layer adds (parsing, prompt, info, Gymnasium's own wrappers) is measured on generated games, with one
+environment and with 256 in a vector environment; a step there includes its share of the resets.
 """
 
 import argparse
@@ -15,19 +18,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 from rich.console import Console
 from rich.table import Table
 
+import agentgym_r1  # noqa: F401 - registers the environments
 from agentgym_r1.data.alfworld import TASK_TYPES, read_tasks
 from agentgym_r1.data.worlds import household
 from agentgym_r1.envs.alfworld.engine import CompiledEngine, Engine
 from agentgym_r1.envs.alfworld.games import compile_task
 from agentgym_r1.envs.alfworld.textworld_engine import TextWorldEngine
-from agentgym_r1.types import Task
+from agentgym_r1.types import Task, ToolCall
 
 SECONDS = 2.0
 RESETS = 10_000
 ENVS = 256
+ID = "AgentR1/ALFWorld-v0"
 
 
 def main() -> None:
@@ -63,7 +69,12 @@ def measure(tasks: Sequence[Task], steps: int) -> dict[str, Any]:
     ratios["memory of an environment, textworld / compiled"] = (
         original["kilobytes_per_env"] / compiled["kilobytes_per_env"]
     )
-    return {"name": "alfworld", "ratios": ratios, "figures": {"compiled": compiled, "textworld": original}}
+    environment = of_environment(steps)
+    ratios["steps_per_second, engine / environment"] = (
+        environment["engine_steps_per_second"] / environment["steps_per_second"]
+    )
+    figures = {"compiled": compiled, "textworld": original, "environment": environment}
+    return {"name": "alfworld", "ratios": ratios, "figures": figures}
 
 
 def script(task: Task, steps: int, *, seed: int) -> list[tuple[str, tuple[Any, ...]]]:
@@ -105,6 +116,97 @@ def of_compiled(tasks: Sequence[Task], scripts: Sequence[list[tuple[str, tuple[A
     }
 
 
+def of_environment(steps: int) -> dict[str, float]:
+    """Return the figures of the Gymnasium layer over the compiled engine."""
+    env = gym.make(ID, source="world", room_size="large")
+    tasks = [env.unwrapped.tasks[index] for index in range(len(TASK_TYPES))]
+    scripts = [[command for command, _ in script(task, steps, seed=n)] for n, task in enumerate(tasks)]
+    actions = [[said(env, command) for command in commands] for commands in scripts]
+    engines = [CompiledEngine(compile_task(task), goal=task.prompt) for task in tasks]
+    return {
+        "engine_steps_per_second": rate(lambda: sum(map(engine_play, engines, scripts))),
+        "steps_per_second": rate(lambda: sum(env_play(env.unwrapped, n, each) for n, each in enumerate(actions))),
+        "steps_through_gym_make_per_second": rate(
+            lambda: sum(env_play(env, n, each) for n, each in enumerate(actions))
+        ),
+        "vector_steps_per_second": vector_rate(said(env, "look")),
+        "kilobytes_per_env": memory_of_environments(said(env, "look")),
+        "megabytes_grown_in_10000_resets": growth_of_environment(env),
+    }
+
+
+def said(env: gym.Env[str, str], command: str) -> str:
+    """Return a command in the environment's action format."""
+    return env.unwrapped.format.call(ToolCall("env_step", {"command": command}))
+
+
+def engine_play(engine: CompiledEngine, commands: Sequence[str]) -> int:
+    """Play to the end or the first win as an environment does; return the number of steps."""
+    engine.reset()
+    for done, command in enumerate(commands, 1):
+        outcome = engine.step(command)
+        _ = engine.admissible
+        if outcome.won:
+            return done
+    return len(commands)
+
+
+def env_play(env: gym.Env[str, str], index: int, actions: Sequence[str]) -> int:
+    """Play a task until it is over; return the number of steps."""
+    env.reset(options={"index": index})
+    for done, action in enumerate(actions, 1):
+        _, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            return done
+    return len(actions)
+
+
+def many(split: str) -> gym.vector.VectorEnv:
+    """Return a vector environment at the start of its episodes."""
+    envs = gym.make_vec(
+        ID, num_envs=ENVS, vectorization_mode="vector_entry_point", source="world", room_size="large", split=split
+    )
+    envs.reset(seed=0)
+    return envs
+
+
+def vector_rate(action: str) -> float:
+    """Return the steps a second of all environments together."""
+    envs = many("valid_seen")
+
+    def step() -> int:
+        envs.step((action,) * ENVS)
+        return ENVS
+
+    return rate(step)
+
+
+def memory_of_environments(action: str) -> float:
+    """Return the kilobytes of an environment of many in the middle of an episode, with a game and task of its own."""
+    many("valid_unseen").close()  # what is made once
+    gc.collect()
+    tracemalloc.start()
+    envs = many("train")
+    for _ in range(10):
+        envs.step((action,) * ENVS)
+    gc.collect()
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return held / ENVS / 1000
+
+
+def growth_of_environment(env: gym.Env[str, str]) -> float:
+    """Return the megabytes that this process grows by in 10,000 resets."""
+    for number in range(RESETS // 10):
+        env.reset(seed=number)
+    gc.collect()
+    before = resident("self")
+    for number in range(RESETS):
+        env.reset(seed=number)
+    gc.collect()
+    return (resident("self") - before) / 1000
+
+
 def rate(work: Callable[[], int]) -> float:
     """Return how many units a second ``work`` does; it returns the units of one call."""
     work()
@@ -117,12 +219,13 @@ def rate(work: Callable[[], int]) -> float:
 def memory_of_compiled() -> float:
     """Return the kilobytes of an engine with a game of its own, of many in the middle of an episode."""
     made = household.tasks("train", size=ENVS, room_size="large")
+    tasks = [made[index] for index in range(ENVS)]
     gc.collect()
     tracemalloc.start()
     engines = []
-    for index in range(ENVS):
-        engine = CompiledEngine(compile_task(made[index]), goal="")
-        for command in made[index].gold.walkthrough[:-1]:
+    for task in tasks:
+        engine = CompiledEngine(compile_task(task), goal="")
+        for command in task.gold.walkthrough[:-1]:
             engine.step(command)
         engines.append(engine)
     gc.collect()
@@ -196,8 +299,11 @@ def show(document: dict[str, Any]) -> None:
         table.add_row(key.replace("_", " "), *(f"{figures[engine][key]:,.2f}" for engine in ("compiled", "textworld")))
     ratios = Table("ratio", "", title="Ratios")
     for key, value in document["ratios"].items():
-        ratios.add_row(key.replace("_", " "), f"{value:,.0f}")
-    Console().print(table, ratios)
+        ratios.add_row(key.replace("_", " "), f"{value:,.1f}")
+    layer = Table("environment", "", title="The Gymnasium layer over the compiled engine")
+    for key, value in figures["environment"].items():
+        layer.add_row(key.replace("_", " "), f"{value:,.2f}")
+    Console().print(table, layer, ratios)
 
 
 if __name__ == "__main__":

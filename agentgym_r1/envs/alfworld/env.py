@@ -75,6 +75,7 @@ class ALFWorldEnv(TextEnv):
         self._playing = ""
         self._legal: tuple[str, ...] = ()
         self._said: list[str] = []
+        self._history: list[str] = []
 
     def sibling(self) -> "ALFWorldEnv":
         """Return a new environment over the same tasks, with the same arguments."""
@@ -95,7 +96,7 @@ class ALFWorldEnv(TextEnv):
         return f"Task: {self.task.prompt}."
 
     def _begin(self, results: Sequence[ToolResult]) -> str:
-        self._said = []
+        self._said, self._history = [], []
         self._open()
         self._play.reset()
         text = self._engine.reset()
@@ -165,12 +166,10 @@ class ALFWorldEnv(TextEnv):
         return "\n".join(self._legal)
 
     def _sections(self) -> tuple[Section, ...]:
-        said = [*self._said, *[""] * (self.steps - len(self._said))]
-        history = tuple(
-            f"{n}. {_shorten(command) or '(no command)'}\n{turn.feedback}"
-            for n, (command, turn) in enumerate(zip(said, self._turns, strict=True), 1)
-        )
-        sections = (Section("Room", (self._opening,)), Section("Commands so far", history))
+        for n, turn in enumerate(self._turns[len(self._history) :], len(self._history)):
+            command = _shorten(self._said[n]) if n < len(self._said) else ""
+            self._history.append(f"{n + 1}. {command or '(no command)'}\n{turn.feedback}")
+        sections = (Section("Room", (self._opening,)), Section("Commands so far", tuple(self._history)))
         return (*sections, Section("Possible commands now", (self._commands(),))) if self._current() else sections
 
     def potential(self) -> float:
@@ -200,7 +199,7 @@ class ALFWorldEnv(TextEnv):
 
     def _load_state(self, state: Any) -> None:
         self._open()
-        self._said = list(state["said"])
+        self._said, self._history = list(state["said"]), []
         self._play.restore(state["game"].encode())
         if self._original is not None:
             self._original.restore(state["original"].encode())

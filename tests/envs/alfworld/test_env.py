@@ -247,6 +247,24 @@ def test_any_text_is_an_action(texts):
                 assert reward <= 0
 
 
+def odd_text(rng):
+    return "".join(chr(rng.choice((rng.randrange(32, 127), rng.randrange(0x110000)))) for _ in range(rng.randrange(30)))
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_odd_actions_never_raise():
+    env = make()
+    rng = random.Random(0)
+    _, info = env.reset(seed=0)
+    for _ in range(100_000):
+        right = say(env, rng.choice(info["available_actions"]))
+        at = rng.randrange(len(right))
+        text = rng.choice((odd_text(rng), say(env, odd_text(rng)), right, right[:at] + odd_text(rng) + right[at:]))
+        *_, info = env.step(text)
+        if env.over:
+            _, info = env.reset()
+
+
 ENVS = [make(), make(protocol="gigpo"), make(protocol="react")]
 
 
