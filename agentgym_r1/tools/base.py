@@ -5,7 +5,7 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, get_type_hints, runtime_checkable
+from typing import Any, Protocol, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -43,7 +43,6 @@ class Tool(Protocol):
         ...
 
 
-@runtime_checkable
 class BatchTool(Protocol):
     """A tool that answers many calls at once. Tools that are equal (and hash so) share a batch."""
 
@@ -180,9 +179,10 @@ def bind(tool: Tool) -> BoundTool:
 
 
 def _run(tool: Tool, arguments: Sequence[Mapping[str, Any]]) -> list[ToolResult]:
-    if not isinstance(tool, BatchTool):
+    batch = getattr(tool, "batch", None)
+    if batch is None:
         return [tool(**one) for one in arguments]
-    results = tool.batch(arguments)
+    results: list[ToolResult] = batch(arguments)
     if len(results) != len(arguments):
         raise ConfigError(f"tool {tool.name!r} answered {len(results)} results for {len(arguments)} calls")
     return results
