@@ -400,7 +400,7 @@ class TextEnv(gym.Env[str, str], ABC):
         return self.options.success_reward * verdict.score
 
     def _compose(self) -> str:
-        opening, turns = self._conversation()
+        opening, turns = ("", ()) if self._context.name == "state" else self._conversation()
         parts = Parts(
             system=self._system,
             task=self._task_text(),
