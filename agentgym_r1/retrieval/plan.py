@@ -17,7 +17,14 @@ LINK_BYTES = 2 * LINKS * 4 + 16
 
 ID_BYTES = 8
 TRAINING_ROWS = 64
-"""Vectors a list that k-means learns from; faiss asks for 39 at least."""
+"""Vectors a list that k-means learns from."""
+
+LEAST_ROWS = 39
+"""Vectors a list below which faiss warns."""
+
+LEAST = LEAST_ROWS * 256
+PROBES = 128
+"""Lists searched at most: of 2,048 and fewer, a sixteenth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +70,27 @@ def make_plan(kind: str, count: int, dimension: int) -> IndexPlan:
     Raises:
         ConfigError: no such kind, or too few vectors to train it.
     """
-    lists = 1 << max(0, round(math.log2(4 * math.sqrt(max(count, 1)))))
+    lists = _lists(count)
     match kind:
         case "flat":
             return IndexPlan("flat", "Flat")
         case "hnsw":
             return IndexPlan("hnsw", f"HNSW{LINKS}_SQ8", effort=128, refine=2)
         case "ivf":
-            plan = IndexPlan("ivf", f"IVF{lists},SQ8", effort=max(1, lists // 16), refine=2)
+            plan = IndexPlan("ivf", f"IVF{lists},SQ8", effort=min(PROBES, lists // 16), refine=2)
         case "ivfpq":
-            plan = IndexPlan("ivfpq", f"IVF{lists},PQ{_codes(dimension)}", effort=max(1, lists // 16), refine=16)
+            plan = IndexPlan("ivfpq", f"IVF{lists},PQ{_codes(dimension)}", effort=min(PROBES, lists // 16), refine=16)
         case _:
             raise unknown_name("kind of dense index", kind, KINDS)
-    if count < 39 * 256:
-        raise ConfigError(f"{kind} needs at least {39 * 256} documents to learn from, got {count}; use 'flat'")
+    if count < LEAST:
+        raise ConfigError(f"{kind} needs at least {LEAST} documents to learn from, got {count}; use 'flat'")
     return plan
+
+
+def _lists(count: int) -> int:
+    """Return the power of two nearest to four times the root of the count, or what can be learned from fewer."""
+    wanted = round(math.log2(4 * math.sqrt(max(count, LEAST))))
+    return 1 << min(wanted, int(math.log2(max(count, LEAST) / LEAST_ROWS)))
 
 
 def _codes(dimension: int) -> int:

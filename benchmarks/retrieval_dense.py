@@ -1,0 +1,200 @@
+"""Dense retrieval against its limits, measured in one run on one CPU thread.
+
+Exact search of one query is compared with the memory's bandwidth, batches of 64 with faiss as it comes, and each
+approximate kind with exact search. The vectors are generated: clusters of 32 directions in 256 dimensions, of
+length 1. Run ``python benchmarks/retrieval_dense.py``; ``--json`` prints one document.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agentgym_r1.corpus import MemoryCorpus
+from agentgym_r1.retrieval.dense import DenseRetriever
+from agentgym_r1.retrieval.dense_index import train_index
+from agentgym_r1.retrieval.devices import CpuIndex
+from agentgym_r1.retrieval.encoder import EncoderSettings, EncoderSpec, Matrix
+from agentgym_r1.retrieval.flat import append_rows, map_flat
+from agentgym_r1.retrieval.plan import KINDS, make_plan
+
+K = 10
+DIMENSION = 256
+DIRECTIONS = 32
+QUERIES = 256
+BATCH = 64
+ROUNDS = 7
+FAISS_THRESHOLD = 128_000
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+class NoEncoder:
+    """Stands where texts are encoded; only vectors are searched here."""
+
+    device = "cpu"
+    spec = EncoderSpec("none", "", DIMENSION, EncoderSettings("mean"))
+
+    def encode_queries(self, texts: object) -> Matrix:
+        raise NotImplementedError
+
+    encode_passages = encode_queries
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Exact search against what bounds it; times in milliseconds a query."""
+
+    count: int
+    memory_gb_s: float
+    single_gb_s: float
+    single_share: float
+    batch_ms: float
+    plain_batch_ms: float
+    batch_speedup: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of index: recall@10 against exact search, queries a second, bytes a vector besides the exact ones."""
+
+    count: int
+    kind: str
+    factory: str
+    recall: float
+    single_qps: float
+    batch_qps: float
+    bytes_a_vector: float
+    build_s: float
+
+
+def vectors(count: int, *, seed: int) -> Matrix:
+    """Return float32 (count, DIMENSION) of length 1 in 300 clusters that all seeds share."""
+    shared = np.random.default_rng(0)
+    centres = shared.standard_normal((300, DIRECTIONS), np.float32)
+    basis = shared.standard_normal((DIRECTIONS, DIMENSION), np.float32)
+    rng = np.random.default_rng(seed)
+    inner = centres[rng.integers(0, len(centres), count)] + 0.7 * rng.standard_normal((count, DIRECTIONS), np.float32)
+    rows = inner @ basis + rng.standard_normal((count, DIMENSION), np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def best(*actions: Callable[[], object]) -> list[float]:
+    """Return the shortest time of each action over rounds that take turns, so that all see the same neighbours."""
+    times = [[] for _ in actions]
+    for _ in range(ROUNDS):
+        for action, of_action in zip(actions, times):
+            start = time.perf_counter()
+            action()
+            of_action.append(time.perf_counter() - start)
+    return [min(of_action) for of_action in times]
+
+
+def measure_limits(path: Path, queries: Matrix) -> Limits:
+    """Time exact search beside plain reads of the same bytes and beside faiss with its own threshold."""
+    import faiss
+
+    ours = CpuIndex.open(path, make_plan("flat", 1, DIMENSION))
+    plain = faiss.read_index(str(path))
+    rows = faiss.rev_swig_ptr(plain.get_xb(), plain.ntotal * DIMENSION).reshape(-1, DIMENSION)
+
+    def plain_batch() -> None:
+        faiss.cvar.distance_compute_blas_threshold = FAISS_THRESHOLD
+        plain.search(queries[:BATCH], K)
+
+    product, total, single, batch, slow = best(
+        lambda: rows @ queries[0],
+        lambda: rows.view(np.int32).max(),
+        lambda: ours.search(queries[:1], K),
+        lambda: ours.search(queries[:BATCH], K),
+        plain_batch,
+    )
+    limit, reached = rows.nbytes / min(product, total) / 1e9, rows.nbytes / single / 1e9
+    share = reached / limit
+    return Limits(len(rows), limit, reached, share, batch / BATCH * 1e3, slow / BATCH * 1e3, slow / batch)
+
+
+def measure_kind(folder: Path, name: str, rows: Matrix, queries: Matrix, truth: list[set[int]]) -> Kind:
+    """Build one kind of index and search it as a retriever does, exact scores included."""
+    plan = make_plan(name, len(rows), DIMENSION)
+    path, start = folder / ("vectors.faiss" if name == "flat" else f"{name}.faiss"), time.perf_counter()
+    if name != "flat":
+        train_index(path, rows, plan)
+    build = time.perf_counter() - start
+    retriever = DenseRetriever(MemoryCorpus([]), NoEncoder(), rows, CpuIndex.open(path, plan), refine=plan.refine)
+    found = retriever.rank_vectors(queries, k=K)
+    recall = np.mean([len({hit for hit, _ in hits} & true) / K for hits, true in zip(found, truth)])
+    single, batch = best(
+        lambda: [retriever.rank_vectors(query[None], k=K) for query in queries[:16]],
+        lambda: [retriever.rank_vectors(queries[at : at + BATCH], k=K) for at in range(0, QUERIES, BATCH)],
+    )
+    size = 0.0 if name == "flat" else path.stat().st_size / len(rows)
+    return Kind(len(rows), name, plan.factory, float(recall), 16 / single, QUERIES / batch, size, build)
+
+
+def measure(count: int, kinds: list[str]) -> tuple[Limits, list[Kind]]:
+    """Measure one size of corpus."""
+    queries = vectors(QUERIES, seed=2)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        append_rows(folder / "vectors.faiss", vectors(count, seed=1), done=0, count=count)
+        rows = map_flat(folder / "vectors.faiss")
+        order = np.argsort(-(queries @ np.array(rows).T), axis=1)[:, :K]
+        truth = [set(row.tolist()) for row in order]
+        limits = measure_limits(folder / "vectors.faiss", queries)
+        return limits, [measure_kind(folder, kind, rows, queries, truth) for kind in kinds]
+
+
+def table(header: str, lines: list[str]) -> str:
+    """Return a Markdown table."""
+    return "\n".join([header, "|" + "---|" * (header.count("|") - 1), *lines, ""])
+
+
+def report(results: list[tuple[Limits, list[Kind]]]) -> str:
+    """Return both tables."""
+    first = [
+        f"| {one.count:,} | {one.memory_gb_s:.1f} | {one.single_gb_s:.1f} | {one.single_share:.0%} |"
+        f" {one.batch_ms:.3f} | {one.plain_batch_ms:.3f} | {one.batch_speedup:.1f}x |"
+        for one, _ in results
+    ]
+    second = [
+        f"| {one.count:,} | {one.kind} | {one.factory} | {one.recall:.3f} | {one.single_qps:,.0f} |"
+        f" {one.batch_qps:,.0f} | {one.bytes_a_vector:.0f} | {one.build_s:.0f} |"
+        for _, kinds in results
+        for one in kinds
+    ]
+    limits = "| vectors | memory GB/s | one query GB/s | share | ms a query in 64 | plain faiss | speed-up |"
+    kinds = "| vectors | kind | faiss | recall@10 | single QPS | batch QPS | extra bytes a vector | build s |"
+    return table(limits, first) + "\n" + table(kinds, second)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if importlib.util.find_spec("faiss") is None:
+        print("left out: dense retrieval needs pip install 'agentgym-r1[dense]'", file=sys.stderr)
+        return
+    if not ONE_THREAD.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
+    results = [measure(count, options.kinds) for count in options.sizes]
+    if options.json:
+        print(
+            json.dumps([{"limits": asdict(one), "kinds": [asdict(kind) for kind in kinds]} for one, kinds in results])
+        )
+    else:
+        print(report(results))
+
+
+if __name__ == "__main__":
+    main()
