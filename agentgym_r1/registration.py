@@ -21,6 +21,7 @@ class Entry:
         split: the split that evaluation uses by default.
         family: which presets apply, as envs.presets names them.
         exploits: the exploit policies that mean something in it; by default those for tasks with an answer.
+        baselines: further policies that mean something in it and play by default.
         extras: extras of this package that some option of it needs.
     """
 
@@ -33,6 +34,7 @@ class Entry:
     split: str
     family: str
     exploits: tuple[str, ...] = ANSWER_EXPLOITS
+    baselines: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
 
 
@@ -101,6 +103,18 @@ ENTRIES = (
         family="alfworld",
         exploits=(),
         extras=("textworld",),
+    ),
+    Entry(
+        id="AgentR1/PaperSearch-v0",
+        entry_point="agentgym_r1.envs.paper_search.opening:make",
+        vector_entry_point="agentgym_r1.envs.paper_search.opening:make_vector",
+        summary="Collect the papers of a library that satisfy a query, by search and citation expansion.",
+        data=("pasa", "litsearch", "acl", "scifact"),
+        world="library",
+        split="test",
+        family="paper_search",
+        exploits=(),
+        baselines=("bm25",),
     ),
 )
 

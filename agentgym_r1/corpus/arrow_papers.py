@@ -48,7 +48,7 @@ class ArrowPapers:
             title=document.title,
             abstract=document.text,
             authors=tuple(self._authors[index].as_py()),
-            year=self._years[index].as_py(),
+            year=self.year(index),
             venue=self._venues[index].as_py(),
             references=tuple(self.documents[target].id for target in self.references(index)),
         )
@@ -59,6 +59,11 @@ class ArrowPapers:
     def index_of(self, paper_id: str) -> int:
         """Return the position of an id; raise KeyError when no paper has it."""
         return self.documents.index_of(paper_id)
+
+    def year(self, index: int) -> int | None:
+        """Return the year of a paper, without reading the rest."""
+        year: int | None = self._years[index].as_py()
+        return year
 
     def references(self, index: int) -> list[int]:
         """Return the positions of the papers that a paper cites, in its own order."""

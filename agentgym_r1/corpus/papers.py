@@ -56,6 +56,10 @@ class Papers(Protocol):
         """Return the position of an id; raise KeyError when no paper has it."""
         ...
 
+    def year(self, index: int) -> int | None:
+        """Return the year of a paper, without reading the rest."""
+        ...
+
     def references(self, index: int) -> list[int]:
         """Return the positions of the papers that a paper cites, in its own order."""
         ...
@@ -137,6 +141,10 @@ class MemoryPapers:
     def index_of(self, paper_id: str) -> int:
         """Return the position of an id; raise KeyError when no paper has it."""
         return self._positions[paper_id]
+
+    def year(self, index: int) -> int | None:
+        """Return the year of a paper, without reading the rest."""
+        return self._papers[index].year
 
     def references(self, index: int) -> list[int]:
         """Return the positions of the papers that a paper cites, in its own order."""

@@ -64,9 +64,14 @@ _ALFWORLD: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """Agent-R1 trains with max_steps=20."""
+_PAPER_SEARCH: Mapping[str, Mapping[str, Any]] = {
+    "agent-r1": {"action_format": "hermes", "context": "state", "max_steps": 5, "k": 10},
+    "retrieval": {"action_format": "hermes", "context": "state", "max_steps": 5, "k": 100},
+}
+"""``retrieval`` is what retrieval benchmarks measure: a ranking of 100 papers for one query."""
 
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {"qa": _QA, "gsm8k": _GSM8K, "webshop": _WEBSHOP, "alfworld": _ALFWORLD}
+    {"qa": _QA, "gsm8k": _GSM8K, "webshop": _WEBSHOP, "alfworld": _ALFWORLD, "paper_search": _PAPER_SEARCH}
 )
 
 

@@ -3,5 +3,14 @@
 from agentgym_r1.policies.exploits import EXPLOITS, ExploitPolicy
 from agentgym_r1.policies.registry import make_policy
 from agentgym_r1.policies.scripted import ExpertPolicy, RandomPolicy, ScriptedPolicy
+from agentgym_r1.policies.search_once import SearchOncePolicy
 
-__all__ = ["EXPLOITS", "ExpertPolicy", "ExploitPolicy", "RandomPolicy", "ScriptedPolicy", "make_policy"]
+__all__ = [
+    "EXPLOITS",
+    "ExpertPolicy",
+    "ExploitPolicy",
+    "RandomPolicy",
+    "ScriptedPolicy",
+    "SearchOncePolicy",
+    "make_policy",
+]

@@ -6,12 +6,14 @@ from pathlib import Path
 from agentgym_r1.errors import ConfigError, unknown_name
 from agentgym_r1.policies.exploits import EXPLOITS
 from agentgym_r1.policies.scripted import ExpertPolicy, RandomPolicy, ScriptedPolicy
+from agentgym_r1.policies.search_once import SearchOncePolicy
 from agentgym_r1.registration import Entry
 from agentgym_r1.types import Policy
 
 ENGINE_VARIABLE = "AGENTGYM_R1_ENGINE"
 MODEL_POLICIES = ("tool_calling", "react")
-BUILTIN = ("random", "expert", *EXPLOITS)
+BASELINES = {SearchOncePolicy.name: SearchOncePolicy()}
+BUILTIN = ("random", "expert", *BASELINES, *EXPLOITS)
 
 
 def is_model_policy(spec: str) -> bool:
@@ -22,24 +24,27 @@ def is_model_policy(spec: str) -> bool:
 def default_policies(entry: Entry) -> tuple[str, ...]:
     """Return what a benchmark of an environment runs by default.
 
-    These are random, expert and the exploits that fit it, and tool_calling when an engine is configured.
+    These are random, expert, the baselines and exploits that fit it, and tool_calling when an engine is configured.
     """
     engine = ("tool_calling",) if os.environ.get(ENGINE_VARIABLE) else ()
-    return ("random", "expert", *entry.exploits, *engine)
+    return ("random", "expert", *entry.baselines, *entry.exploits, *engine)
 
 
 def check_fits(spec: str, entry: Entry) -> None:
-    """Raise ConfigError for an exploit that means nothing in an environment."""
+    """Raise ConfigError for a baseline or an exploit that means nothing in an environment."""
     if spec in EXPLOITS and spec not in entry.exploits:
         raise ConfigError(f"{spec} does not fit {entry.id}, whose exploits are {', '.join(entry.exploits) or 'none'}")
+    if spec in BASELINES and spec not in entry.baselines:
+        raise ConfigError(f"{spec} does not fit {entry.id}, whose baselines are {', '.join(entry.baselines) or 'none'}")
 
 
 def make_policy(spec: str, *, max_tokens: int = 512, temperature: float = 0.0) -> Policy:
     """Return the policy that ``spec`` names.
 
     Args:
-        spec: ``random``, ``expert``, ``exploit-NAME``, ``scripted:FILE`` (one action a line), or ``tool_calling`` and
-            ``react``, followed by ``@ENGINE`` or with $AGENTGYM_R1_ENGINE set (see policies.engines.spec).
+        spec: ``random``, ``expert``, ``bm25``, ``exploit-NAME``, ``scripted:FILE`` (one action a line), or
+            ``tool_calling`` and ``react``, followed by ``@ENGINE`` or with $AGENTGYM_R1_ENGINE set (see
+            policies.engines.spec).
         max_tokens: most tokens of a language model's response.
         temperature: of a language model's sampling; 0 is greedy.
 
@@ -53,6 +58,8 @@ def make_policy(spec: str, *, max_tokens: int = 512, temperature: float = 0.0) -
         return _scripted(Path(name.removeprefix("scripted:")))
     if name in EXPLOITS:
         return EXPLOITS[name]
+    if name in BASELINES:
+        return BASELINES[name]
     if name == "expert":
         return ExpertPolicy()
     if name == "random":

@@ -13,7 +13,7 @@ import agentgym_r1
 from agentgym_r1.envs.presets import protocols
 from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.policies import EXPLOITS, ExpertPolicy, RandomPolicy
-from agentgym_r1.policies.registry import check_fits, default_policies
+from agentgym_r1.policies.registry import BASELINES, check_fits, default_policies
 from agentgym_r1.registration import ANSWER_EXPLOITS, ENTRIES, Entry
 from agentgym_r1.rollout import Episode, rollout_many
 from agentgym_r1.testing import assert_conforms, check_memory_does_not_grow
@@ -157,9 +157,11 @@ def test_a_wrong_argument_says_what_is_right(entry: Entry, kwargs: Any, error: A
 
 
 @EVERY
-@pytest.mark.parametrize("policy", [RandomPolicy(), *EXPLOITS.values()], ids=lambda policy: policy.name)
+@pytest.mark.parametrize(
+    "policy", [RandomPolicy(), *EXPLOITS.values(), *BASELINES.values()], ids=lambda policy: policy.name
+)
 def test_every_policy_of_a_benchmark_says_what_the_environment_understands(entry: Entry, policy: Policy) -> None:
-    if policy.name.startswith("exploit-") and policy.name not in entry.exploits:
+    if policy.name not in {"random", *entry.exploits, *entry.baselines}:
         with pytest.raises(ConfigError, match=f"{policy.name} does not fit {entry.id}"):
             check_fits(policy.name, entry)
     else:
