@@ -218,27 +218,31 @@ def _conversation(
     count: CountTokens,
     already_dropped: int = 0,
 ) -> Prompt:
-    fixed = count(parts.system) + count(parts.task) + count(parts.opening) + 2 * MESSAGE_OVERHEAD
+    fixed = count(parts.system) + count(_joined(parts.task, parts.opening)) + 2 * MESSAGE_OVERHEAD
     costs = [count(turn.action) + count(turn.feedback) + 2 * MESSAGE_OVERHEAD for turn in kept]
     dropped = min(_drop(costs, budget - fixed), max(len(kept) - 1, 0))
     kept, cost = list(kept[dropped:]), sum(costs[dropped:])
+    dropped += outside
+    omitted = f"\n\n[{dropped} earlier steps are not shown]" if dropped else ""
     opening, cut = parts.opening, 0
-    if excess := max(fixed + cost - budget, 0):
+    if excess := max(fixed + cost + count(omitted) - budget, 0):
         if kept:
             kept[-1], cut = _shorten_turn(kept[-1], excess, count)
         else:
             opening = _shorten(opening, excess, count)
             cut = count(parts.opening) - count(opening)
-    dropped += outside
-    omitted = f"[{dropped} earlier steps are not shown]" if dropped else ""
     messages = [
         Message("system", parts.system),
-        Message("user", "\n\n".join(filter(None, [parts.task, opening, omitted]))),
+        Message("user", _joined(parts.task, opening) + omitted),
     ]
     for turn in kept:
         messages += [Message("assistant", turn.action), Message("user", turn.feedback)]
     dropped += already_dropped
     return Prompt(tuple(messages), _report(name, messages, parts, budget, count, dropped=dropped, cut=cut))
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
 
 
 def _report(

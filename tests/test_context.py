@@ -93,6 +93,15 @@ def test_a_huge_newest_observation_is_cut_in_the_middle_visibly(name: str) -> No
     assert "tokens cut ..." in text
 
 
+@pytest.mark.parametrize("name", ["append", "window"])
+@pytest.mark.parametrize("budget", range(300, 700, 7))
+def test_a_huge_newest_observation_leaves_room_to_say_what_is_not_shown(name: str, budget: int) -> None:
+    turns = (Turn("before", "o" * 900), Turn("go", "BEGIN " + "x y " * 500 + " END"))
+    prompt = get_context(name).compose(Parts("SYSTEM", "TASK", "OPENING", turns), budget=budget, count=len)
+    assert "[1 earlier steps are not shown]" in prompt.messages[1].content
+    assert prompt.report["fits"]
+
+
 @pytest.mark.parametrize("name", CONTEXTS)
 @given(
     turns=st.lists(st.tuples(st.text(max_size=300), st.text(max_size=300)), max_size=8), budget=st.integers(100, 3000)
