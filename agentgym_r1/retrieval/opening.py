@@ -8,6 +8,7 @@ from agentgym_r1.errors import ConfigError, RetrievalError, unknown_name
 from agentgym_r1.home import home
 from agentgym_r1.retrieval.base import Retriever
 from agentgym_r1.retrieval.bm25 import ANSERINI, KIND, BM25Retriever, write_bm25
+from agentgym_r1.retrieval.client import RemoteRetriever
 from agentgym_r1.retrieval.dense import DenseRetriever
 from agentgym_r1.retrieval.dense_index import KIND as DENSE
 from agentgym_r1.retrieval.dense_index import write_dense
@@ -20,9 +21,10 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
     """Return the retriever that ``spec`` names.
 
     Args:
-        spec: a retriever, which is returned as it is; the path of an index folder; or ``bm25`` or ``dense``
-            (all-MiniLM-L6-v2), which is built for the corpus once and kept under ``home()/index``.
-        corpus: what is to be searched: needed for ``bm25`` and ``dense``; an index folder must have been built from it.
+        spec: a retriever, which is returned as it is; the path of an index folder; the URL of a service; or ``bm25`` or
+            ``dense`` (all-MiniLM-L6-v2), which is built for the corpus once and kept under ``home()/index``.
+        corpus: what is to be searched: needed for ``bm25`` and ``dense``; an index folder must have been built from it,
+            and a service must say that it searches it.
 
     Raises:
         ConfigError: no such retriever, or no corpus where one is needed.
@@ -35,7 +37,7 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
             raise ConfigError(f"retriever {spec!r} needs a corpus: pass one, or the path of an index folder")
         return _cached_bm25(corpus) if spec == KIND else _cached_dense(corpus)
     if str(spec).startswith(("http://", "https://")):
-        raise ConfigError(f"{spec}: retrieval services are not supported yet; use 'bm25' or an index folder")
+        return _remote(str(spec), corpus)
     if (Path(spec) / MANIFEST).is_file():
         return _open_folder(Path(spec), corpus)
     raise unknown_name("retriever (no index folder either)", str(spec), [KIND, DENSE])
@@ -49,6 +51,17 @@ def _open_folder(folder: Path, corpus: Corpus | None) -> Retriever:
     if kind == DENSE:
         return DenseRetriever.open(folder, corpus=corpus)
     raise RetrievalError(f"{folder}: an index of kind {kind!r}, this version opens {KIND!r} and {DENSE!r}")
+
+
+def _remote(url: str, corpus: Corpus | None) -> RemoteRetriever:
+    retriever = RemoteRetriever(url)
+    if corpus is not None:
+        served = retriever.info().get("corpus_sha256", "unknown")
+        if served != corpus.sha256:
+            raise RetrievalError(
+                f"{url}: searches corpus {served[:12]}, expected {corpus.sha256[:12]}; serve its index"
+            )
+    return retriever
 
 
 def _cached_bm25(corpus: Corpus) -> BM25Retriever:

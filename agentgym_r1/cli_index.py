@@ -1,0 +1,116 @@
+"""The ``index`` commands of the command line: build, describe, serve and search an index."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agentgym_r1.corpus import Corpus
+from agentgym_r1.errors import ConfigError, unknown_name
+from agentgym_r1.retrieval import open_retriever, read_manifest, verify_index, write_bm25
+from agentgym_r1.retrieval.base import Retriever
+
+app = typer.Typer(no_args_is_help=True, help="Retrieval: build, describe, serve and search an index.")
+
+BUILDERS: dict[str, Callable[[Path, Corpus], None]] = {"bm25": write_bm25}
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="An index folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@app.command()
+def build(
+    *,
+    corpus: Annotated[Path, typer.Option(help="Documents: .arrow, .json, .jsonl or Search-R1's .jsonl.gz.")],
+    out: Annotated[Path, typer.Option(help="The folder to make.")],
+    kind: Annotated[str, typer.Option(help=f"One of: {', '.join(BUILDERS)}.")] = "bm25",
+) -> None:
+    """Build an index folder; it appears whole or not at all, and one that is there already is left as it is."""
+    from agentgym_r1.data.progress import bars
+    from agentgym_r1.retrieval.ingest import opened_corpus
+
+    if kind not in BUILDERS:
+        raise unknown_name("kind of index", kind, BUILDERS)
+    with bars() as progress, opened_corpus(corpus, beside=out, progress=progress) as documents:
+        BUILDERS[kind](out, documents)
+    manifest = read_manifest(out)
+    typer.echo(f"{out}: {manifest.kind}, {manifest.count:,} documents, corpus {manifest.corpus_sha256[:12]}")
+
+
+@app.command()
+def info(
+    folder: Folder,
+    *,
+    verify: Annotated[bool, typer.Option("--verify", help="Read every byte and compare its hash.")] = False,
+) -> None:
+    """Print the manifest of an index as JSON."""
+    import msgspec
+
+    manifest = verify_index(folder) if verify else read_manifest(folder)
+    typer.echo(msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode())
+
+
+@app.command()
+def search(
+    index: Annotated[str, typer.Argument(metavar="DIR", help="An index folder, or the URL of a service.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    *,
+    k: Annotated[int, typer.Option("-k", min=1, help="The most passages.")] = 3,
+    as_json: Json = False,
+) -> None:
+    """Print the best passages for one query."""
+    (passages,) = open_retriever(index).search([query], k=k)
+    if as_json:
+        rows = [{"id": p.id, "title": p.title, "text": p.text, "score": p.score} for p in passages]
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for rank, passage in enumerate(passages, 1):
+        typer.echo(f"[{rank}] {passage.score:.3f}  {passage.id}  {passage.title}\n{passage.text}\n")
+    if not passages:
+        typer.echo("No passage matches.")
+
+
+@app.command()
+def serve(
+    folders: Annotated[list[str], typer.Argument(metavar="[NAME=]DIR...", help="Index folders; the first is default.")],
+    *,
+    host: Annotated[str, typer.Option(help="Where to listen. There is no authentication.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8765,
+    batch: Annotated[int, typer.Option(min=1, help="Most queries searched at once.")] = 64,
+    queue: Annotated[int, typer.Option(min=1, help="Most queries that wait.")] = 4096,
+    deadline: Annotated[float, typer.Option(min=0.001, help="Seconds a request may take.")] = 30.0,
+    cache_mb: Annotated[float, typer.Option(min=0.0, help="Megabytes of answers kept.")] = 64.0,
+) -> None:
+    """Serve indexes over HTTP until it is stopped: POST /retrieve, GET /health, /info, /metrics."""
+    from agentgym_r1.retrieval.service import Limits
+    from agentgym_r1.retrieval.service import serve as run
+
+    retrievers = _open_all(folders)
+
+    def ready(url: str) -> None:
+        typer.echo(f"{', '.join(retrievers)} at {url}/retrieve")
+        if host not in {"127.0.0.1", "localhost", "::1"}:
+            typer.echo(f"{host} can be reached from other machines, and there is no authentication", err=True)
+
+    limits = Limits(batch=batch, queue=queue, deadline=deadline, cache_mb=cache_mb)
+    run(retrievers, host=host, port=port, limits=limits, on_ready=ready)
+
+
+def _open_all(folders: list[str]) -> dict[str, Retriever]:
+    retrievers: dict[str, Retriever] = {}
+    for argument in folders:
+        name, folder = _named(argument)
+        if name in retrievers:
+            raise ConfigError(f"two indexes are called {name!r}: name one of them, NAME={folder}")
+        retrievers[name] = open_retriever(folder)
+    return retrievers
+
+
+def _named(argument: str) -> tuple[str, Path]:
+    """Return name and folder of ``NAME=DIR`` or ``DIR``, whose name is the folder's own."""
+    name, separator, folder = argument.partition("=")
+    if separator and name and "/" not in name:
+        return name, Path(folder)
+    return Path(argument).resolve().name, Path(argument)
