@@ -1,20 +1,30 @@
 """The ``index`` commands of the command line: build, describe, serve and search an index."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from agentgym_r1.corpus import Corpus
-from agentgym_r1.errors import ConfigError, unknown_name
-from agentgym_r1.retrieval import open_retriever, read_manifest, verify_index, write_bm25
-from agentgym_r1.retrieval.base import Retriever
+from agentgym_r1.data.download import Progress
+from agentgym_r1.errors import ConfigError, RetrievalError, unknown_name
+from agentgym_r1.retrieval import (
+    Encoder,
+    Retriever,
+    adopt_flat,
+    open_encoder,
+    open_retriever,
+    read_manifest,
+    verify_index,
+    write_bm25,
+    write_dense,
+)
+from agentgym_r1.retrieval.encoder import MINILM
 
 app = typer.Typer(no_args_is_help=True, help="Retrieval: build, describe, serve and search an index.")
 
-BUILDERS: dict[str, Callable[[Path, Corpus], None]] = {"bm25": write_bm25}
+KINDS = ("bm25", "dense")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="An index folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -25,18 +35,35 @@ def build(
     *,
     corpus: Annotated[Path, typer.Option(help="Documents: .arrow, .json, .jsonl or Search-R1's .jsonl.gz.")],
     out: Annotated[Path, typer.Option(help="The folder to make.")],
-    kind: Annotated[str, typer.Option(help=f"One of: {', '.join(BUILDERS)}.")] = "bm25",
+    kind: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = "bm25",
+    encoder: Annotated[str | None, typer.Option(help="dense: a model folder or hub name. Default: MiniLM.")] = None,
+    device: Annotated[str, typer.Option(help="dense: cpu, cuda or cuda:N, for the encoder.")] = "cpu",
+    vectors: Annotated[Path | None, typer.Option(help="dense: a flat faiss file to use, e5_Flat.index say.")] = None,
 ) -> None:
-    """Build an index folder; it appears whole or not at all, and one that is there already is left as it is."""
+    """Build an index folder; it appears whole or not at all, and the same command again finds it there."""
     from agentgym_r1.data.progress import bars
     from agentgym_r1.retrieval.ingest import opened_corpus
 
-    if kind not in BUILDERS:
-        raise unknown_name("kind of index", kind, BUILDERS)
+    if kind not in KINDS:
+        raise unknown_name("kind of index", kind, KINDS)
+    if kind != "dense" and (encoder or vectors or device != "cpu"):
+        raise ConfigError(f"--encoder, --device and --vectors belong to --kind dense, got --kind {kind}")
     with bars() as progress, opened_corpus(corpus, beside=out, progress=progress) as documents:
-        BUILDERS[kind](out, documents)
-    manifest = read_manifest(out)
+        if kind == "bm25":
+            write_bm25(out, documents)
+        else:
+            _build_dense(out, documents, open_encoder(encoder or MINILM, device=device), vectors, progress)
+        manifest = read_manifest(out)
+        if (manifest.kind, manifest.corpus_sha256) != (kind, documents.sha256):
+            raise RetrievalError(f"{out}: holds an index of another kind or corpus; choose another folder")
     typer.echo(f"{out}: {manifest.kind}, {manifest.count:,} documents, corpus {manifest.corpus_sha256[:12]}")
+
+
+def _build_dense(out: Path, documents: Corpus, encoder: Encoder, vectors: Path | None, progress: Progress) -> None:
+    if vectors is not None:
+        adopt_flat(out, documents, vectors, encoder=encoder)
+    else:
+        write_dense(out, documents, encoder=encoder, progress=lambda done, total: progress("encode", done, total))
 
 
 @app.command()

@@ -11,7 +11,7 @@ from agentgym_r1.corpus.base import (
     get,
     split_contents,
 )
-from agentgym_r1.corpus.jsonl import JsonlCorpus
+from agentgym_r1.corpus.jsonl import JsonlCorpus, stream_gzip
 from agentgym_r1.corpus.opening import open_corpus
 from agentgym_r1.corpus.papers import MemoryPapers, Paper, Papers, title_key
 
@@ -30,6 +30,7 @@ __all__ = [
     "get",
     "open_corpus",
     "split_contents",
+    "stream_gzip",
     "title_key",
     "write_corpus",
     "write_papers",

@@ -1,9 +1,12 @@
 """Corpora in JSON: a JSONL file read in place through the offsets of its lines, or a short list read whole."""
 
 import functools
+import gzip
 import hashlib
 import mmap
+import zlib
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +113,21 @@ def _document(row: Any, position: int) -> Document:
     if isinstance(title, str) and isinstance(text, str):
         return Document(document_id, title, text)
     raise DataError(f'expected "contents", or "title" and "text", got the keys {sorted(map(str, row))}')
+
+
+def stream_gzip(path: Path) -> Iterator[Document]:
+    """Yield the documents of a JSONL file that is packed with gzip, in order.
+
+    Raises:
+        DataError: the file is damaged, or a row is not a document.
+    """
+    position = -1
+    try:
+        with gzip.open(path, "rb") as handle:
+            for position, line in enumerate(line for line in handle if not line.isspace()):
+                yield _document(msgspec.json.decode(line), position)
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError, DataError) as err:
+        raise DataError(f"{path}: not whole, near row {position + 1} ({one_line(err)}); get it again") from err
 
 
 def read_json(path: Path) -> MemoryCorpus:

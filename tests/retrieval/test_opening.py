@@ -7,7 +7,14 @@ import pytest
 from agentgym_r1.corpus import MemoryCorpus, open_corpus, write_corpus
 from agentgym_r1.errors import ConfigError, RetrievalError
 from agentgym_r1.home import home
-from agentgym_r1.retrieval import BM25Retriever, MemoryRetriever, open_retriever, read_manifest, write_bm25
+from agentgym_r1.retrieval import (
+    BM25Retriever,
+    MemoryRetriever,
+    RemoteRetriever,
+    open_retriever,
+    read_manifest,
+    write_bm25,
+)
 from agentgym_r1.types import Document
 
 ROWS = [Document("a", "Ferry", "It crosses the river."), Document("b", "Mill", "It grinds grain.")]
@@ -65,12 +72,17 @@ def test_a_folder_is_opened_by_its_path(tmp_path: Path, form: type) -> None:
         ("bm52", "did you mean 'bm25'"),
         ("/nowhere/at/all", "no index folder"),
         ("", "unknown retriever"),
-        ("http://localhost:8000", "not supported yet"),
+        ("http://", "not the URL of a retrieval service"),
     ],
 )
 def test_anything_else_is_explained(spec: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         open_retriever(spec)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8000", "https://localhost/retrieve?index=wiki"])
+def test_a_url_is_a_service(url: str) -> None:
+    assert isinstance(open_retriever(url), RemoteRetriever)
 
 
 def test_a_damaged_index_in_the_cache_says_which_file(tmp_path: Path) -> None:

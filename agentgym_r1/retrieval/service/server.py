@@ -49,8 +49,8 @@ def serve(
     with _bind(host, port) as listener:
         app.start()
         try:
-            on_ready(_url(listener))
-            with _signals_end_quietly():
+            with _ended_by_signals(server):
+                on_ready(_url(listener))
                 server.run(sockets=[listener])
         finally:
             app.close()
@@ -111,9 +111,13 @@ class RunningService:
 
 
 @contextmanager
-def _signals_end_quietly() -> Iterator[None]:
-    """Swallow the signal that ended the server, which uvicorn raises again when it is done."""
-    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+def _ended_by_signals(server: Any) -> Iterator[None]:
+    """End the server by a signal before uvicorn listens to signals, and quietly when it raises its own again."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
