@@ -49,7 +49,9 @@ def evaluation_metrics(dataloader: Any, samples: list[EpisodeBatch], n_samples_p
 
 
 def _record(trajectories: list[Trajectory], name: str) -> None:
-    with TrajectoryWriter(Path(RunSpec.from_environment().out) / name) as writer:
+    path = Path(RunSpec.from_environment().out) / name
+    path.unlink(missing_ok=True)  # a resumed run plays the steps after its checkpoint again
+    with TrajectoryWriter(path) as writer:
         for trajectory in trajectories:
             writer.write(trajectory)
 

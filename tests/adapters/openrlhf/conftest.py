@@ -3,8 +3,10 @@
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its folder, its log, its exit code."""
+    """A finished run: its folder and its log."""
 
     out: Path
     log: str
-    code: int
 
     def figures(self, name: str) -> list[float]:
         """A logged figure of every global step."""
@@ -56,33 +57,47 @@ class Run:
 Train = Callable[..., Run]
 
 
+def _command(folder: Path, options: tuple[str, ...], flags: str) -> list[str]:
+    command = [sys.executable, "-m", "agentgym_r1.adapters.openrlhf", "ppo", "--device", "cpu", "--out", str(folder)]
+    return [*command, *options, "--", *FLAGS.split(), *flags.split()]
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    return {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "RAY_DEDUP_LOGS": "0"}
+
+
 @pytest.fixture(scope="session")
 def train(tmp_path_factory: pytest.TempPathFactory) -> Train:
     """Runs ``train ppo`` with the given options and OpenRLHF flags; the later of two equal flags counts."""
 
-    def run(*options: str, flags: str = "", out: Path | None = None, expect: int = 0) -> Run:
+    def run(*options: str, flags: str = "", out: Path | None = None) -> Run:
         folder = out or tmp_path_factory.mktemp("run")
-        command = [
-            sys.executable,
-            "-m",
-            "agentgym_r1.adapters.openrlhf",
-            "ppo",
-            "--device",
-            "cpu",
-            "--out",
-            str(folder),
-        ]
-        path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-        done = subprocess.run(
-            [*command, *options, "--", *FLAGS.split(), *flags.split()],
-            capture_output=True,
-            text=True,
-            timeout=580,
-            env={**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "RAY_DEDUP_LOGS": "0"},
-        )
+        command, environment = _command(folder, options, flags), _environment()
+        done = subprocess.run(command, capture_output=True, text=True, timeout=580, env=environment)
         log = done.stdout + done.stderr
-        assert done.returncode == expect, log[-6000:]
-        return Run(folder, log, done.returncode)
+        assert done.returncode == 0, log[-6000:]
+        return Run(folder, log)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def kill_at() -> Callable[..., None]:
+    """Starts ``train ppo`` and kills it as soon as a file of its run folder is there."""
+
+    def run(*options: str, flags: str, out: Path, sign: str) -> None:
+        process = subprocess.Popen(
+            _command(out, options, flags), env=_environment(), start_new_session=True, stdout=subprocess.DEVNULL
+        )
+        try:
+            until = time.monotonic() + 500
+            while not (out / sign).exists():
+                assert process.poll() is None and time.monotonic() < until, f"{sign} was never written"
+                time.sleep(0.1)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     return run
 

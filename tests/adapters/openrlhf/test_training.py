@@ -56,17 +56,84 @@ def test_tensorboard_holds_the_episode_figures(mixed):
     assert any(name.endswith("episode/return") for name in names) and any("eval_success" in name for name in names)
 
 
-def test_a_policy_learns_the_colours(train, word_model):
-    """Two of ten words are answers; the expected return of a random policy is 3 steps x 1/10."""
+def test_the_hotpotqa_world_trains_with_a_group_baseline(train, tiny_model):
     run = train(
-        *("--env", "training_worlds:Worlds/Colours-v0", "--model", str(word_model), "--algorithm", "gae"),
-        *("--eval-tasks", "32", "--eval-split", "held", "--eval-every", "24", "--tasks", "256"),
-        flags="--data.max_len 64 --rollout.max_new_tokens 1 --rollout.batch_size 32 --rollout.n_samples_per_prompt 1 "
-        "--train.batch_size 32 --train.micro_batch_size 32 --rollout.micro_batch_size 32 --train.num_episodes 3 "
-        "--actor.adam.lr 3e-3 --critic.adam.lr 1e-3 --actor.lr_scheduler constant --critic.lr_scheduler constant "
-        "--algo.advantage.gamma 0.9 --algo.advantage.lambd 0.9",
+        *("--env", "AgentR1/HotpotQA-v0", "--model", str(tiny_model("AgentR1/HotpotQA-v0"))),
+        *("--env-arg", "source=world", "--env-arg", "max_steps=2", "--tasks", "12", "--eval-tasks", "0"),
+        *("--algorithm", "group_norm", "--unit", "episode"),
+        flags="--data.max_len 4096 --algo.kl.use_loss --algo.kl.estimator k3 --algo.kl.init_coef 0.001 "
+        "--actor.entropy_coef 0.001",
     )
-    returns = run.figures("episode/return")
+    assert run.figures("mini_batches") == [2.0, 2.0, 2.0] and max(run.figures("logprob_gap")) < 1e-2
+    assert run.figures("episode/broken") == [0.0, 0.0, 0.0]
+
+
+def test_the_alfworld_world_trains_with_gigpo_and_a_ratio_of_steps(train, tiny_model):
+    run = train(
+        *("--env", "AgentR1/ALFWorld-v0", "--model", str(tiny_model("AgentR1/ALFWorld-v0"))),
+        *("--env-arg", "source=world", "--env-arg", "max_steps=3", "--tasks", "12", "--eval-tasks", "0"),
+        *("--algorithm", "gigpo", "--record-every", "1"),
+        flags="--data.max_len 3072 --actor.policy_loss_type gspo",
+    )
+    assert run.figures("mini_batches") == [2.0, 2.0, 2.0] and max(run.figures("logprob_gap")) < 1e-2
+    tasks = [t.task_id for t in run.trajectories("step-000001.jsonl")]
+    assert len(tasks) == 8 and {tasks.count(task) for task in tasks} == {2}
+
+
+def test_training_goes_on_asynchronously_when_episodes_break(train, word_model, tmp_path):
+    """One worker dies in an episode, one episode raises, one prompt is too long; one has 50 steps, one has 1."""
+    run = train(
+        *("--env", "training_worlds:Worlds/Colours-v0", "--model", str(word_model), "--algorithm", "reinforce"),
+        *("--split", "faults", "--env-arg", f"grave={tmp_path / 'grave'}", "--workers", "2"),
+        *("--eval-tasks", "8", "--eval-split", "held", "--eval-every", "1", "--record-every", "1"),
+        flags="--train.async_enable --data.max_len 256 --rollout.max_new_tokens 1 --rollout.batch_size 8 "
+        "--train.batch_size 8 --rollout.n_samples_per_prompt 1 --train.num_episodes 3",
+    )
+    assert (tmp_path / "grave").exists()
+    assert run.figures("mini_batches") == [1.0, 1.0, 1.0]
+    broken = run.figures("episode/broken")
+    assert all(2 <= count < 8 for count in broken) and broken[-1] == 2
+    errors = {t.task_id: t.error for t in run.trajectories("step-000001.jsonl")}
+    assert "the world broke" in errors["crash-3-0"] and "the prompt has" in errors["long-3-0"]
+    assert "the worker that held the environment died" in errors["die-3-0"]
+    last = {t.task_id: len(t.transitions) for t in run.trajectories("step-000003.jsonl") if not t.error}
+    assert (last["walk-1-0"], last["walk-50-0"], last["die-3-0"]) == (1, 50, 3)
+    assert "is left out of training" in run.log and run.evaluations("eval_broken")[-1] == 0.0
+
+
+LEARN = (
+    *("--env", "training_worlds:Worlds/Colours-v0", "--algorithm", "gae", "--record-every", "1"),
+    *("--eval-tasks", "32", "--eval-split", "held", "--eval-every", "24", "--tasks", "256"),
+)
+LEARN_FLAGS = (
+    "--data.max_len 64 --rollout.max_new_tokens 1 --rollout.batch_size 32 --rollout.n_samples_per_prompt 1 "
+    "--train.batch_size 32 --train.micro_batch_size 32 --rollout.micro_batch_size 32 --train.num_episodes 3 "
+    "--actor.adam.lr 3e-3 --critic.adam.lr 1e-3 --actor.lr_scheduler constant --critic.lr_scheduler constant "
+    "--algo.advantage.gamma 0.9 --algo.advantage.lambd 0.9 --ckpt.save_steps 5"
+)
+
+
+@pytest.fixture(scope="module")
+def learned(train, word_model):
+    return train("--model", str(word_model), *LEARN, flags=LEARN_FLAGS)
+
+
+def test_a_policy_learns_the_colours(learned):
+    """Two of ten words are answers: a random policy's return is 3 steps x 1/10, the best one's 3."""
+    returns = learned.figures("episode/return")
+    assert len(returns) == 24
     assert sum(returns[:3]) / 3 < 1.0
     assert sum(returns[-3:]) / 3 > 2.0
-    assert run.evaluations("eval_success_low")[-1] > 0.3
+    assert learned.evaluations("eval_success_low")[-1] > 0.3
+
+
+def test_a_killed_run_goes_on_with_the_data_that_it_has_not_seen(learned, train, kill_at, word_model, tmp_path):
+    options = ("--model", str(word_model), *LEARN)
+    out = tmp_path / "run"
+    kill_at(*options, flags=LEARN_FLAGS, out=out, sign="step-000007.jsonl")
+    resumed = train(*options, flags=LEARN_FLAGS + " --ckpt.load_enable", out=out)
+    assert len(resumed.figures("episode/return")) == 19  # from the checkpoint of step 5 to step 24
+    for step in (5, 6, 7, 8, 9, 16, 24):
+        name = f"step-{step:06d}.jsonl"
+        seen = sorted(t.task_id for t in learned.trajectories(name))
+        assert sorted(t.task_id for t in resumed.trajectories(name)) == seen, step
