@@ -4,11 +4,11 @@ A Ray actor holds many environments. One that dies takes its episodes with it: e
 episode is recorded as broken, and the next environment is made in an actor that Ray has started again.
 """
 
-import copy
 import itertools
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
 
 from agentgym_r1.adapters.openrlhf.spec import Phase, RunSpec
 from agentgym_r1.errors import EpisodeError
@@ -70,8 +70,7 @@ class RemoteEnv(gym.Env[str, str]):
     """
 
     def __init__(self, env_id: str, kwargs: dict[str, Any], *, worker: int) -> None:
-        self.spec = copy.deepcopy(gym.spec(env_id))
-        self.spec.kwargs = kwargs
+        self.spec = EnvSpec(env_id.rpartition(":")[2], entry_point=f"{__name__}:RemoteEnv", kwargs=kwargs)
         self.observation_space = FreeText()
         self.action_space = FreeText()
         self._holder = _holder(worker)

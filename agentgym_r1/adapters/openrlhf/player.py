@@ -44,11 +44,11 @@ class Player:
         The samples of a prompt get the same environment seed: they start in the same state.
 
         Raises:
-            ConfigError: the environment cannot be made, or does not know the task.
+            ConfigError, gym.error.Error: the environment cannot be made, or does not know the task.
         """
         try:
             sample = await self._play(prompt, job, engine)
-        except ConfigError:
+        except (ConfigError, gym.error.Error):
             raise
         except Exception:
             logger.warning("the reset of %s failed, once more in a new environment", job.task, exc_info=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import ray
+import torch
 from openrlhf.trainer import ppo_trainer, ppo_trainer_async
 from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator
 from openrlhf.trainer.ray import ppo_actor, ppo_critic
@@ -28,12 +29,27 @@ _original_eval_metrics = ppo_trainer.compute_eval_metrics
 
 
 class EpisodeGenerator(SamplesGenerator):  # type: ignore[misc]  # OpenRLHF has no types
-    """OpenRLHF's generator, whose samples are episodes."""
+    """OpenRLHF's generator, whose samples are episodes, and whose order of the data is the seed's.
+
+    Attributes:
+        epoch: passes over the prompt set that have begun.
+    """
 
     def __init__(self, parent: SamplesGenerator) -> None:
+        self.epoch = 0
         super().__init__(
             parent.strategy, parent.prompts_dataloader, parent.eval_dataloader, parent.tokenizer, parent.vllm_engines
         )
+
+    def generate_samples(self, **generate_kwargs: Any) -> Any:
+        """Return a batch of episodes; a new pass is shuffled by the run's seed and its number.
+
+        OpenRLHF does not seed the process that shuffles, so a resumed run would go on in another order.
+        """
+        if getattr(self, "_dataloader_iter", None) is None and not getattr(self, "_sample_buffer", None):
+            torch.manual_seed(self.args.train.seed + self.epoch)
+            self.epoch += 1
+        return super().generate_samples(**generate_kwargs)
 
     def _process_response_into_experience(self, response: bytes, **generate_kwargs: Any) -> EpisodeBatch:
         return EpisodeBatch(msgspec.msgpack.decode(response, type=EpisodeSample))
@@ -91,6 +107,12 @@ class StepPPOTrainer(_Steps, undecorated(ppo_trainer.PPOTrainer)):  # type: igno
         self.samples_generator = EpisodeGenerator(self.samples_generator)
         self.use_steps()
 
+    def init_checkpoint_states(self) -> dict[str, Any]:
+        """Return what a checkpoint holds, and go on in its pass over the data."""
+        states: dict[str, Any] = super().init_checkpoint_states()
+        self.samples_generator.epoch = states["episode"]
+        return states
+
 
 class StepGenerateActor(undecorated(ppo_trainer_async.GenerateSamplesActor)):  # type: ignore[misc]
     """The asynchronous run's generating half."""
@@ -100,6 +122,11 @@ class StepGenerateActor(undecorated(ppo_trainer_async.GenerateSamplesActor)):  #
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.samples_generator = EpisodeGenerator(self.samples_generator)
+
+    def fit(self, episode: int, total_consumed_prompts: int) -> None:
+        """Generate from pass ``episode`` on."""
+        self.samples_generator.epoch = episode
+        super().fit(episode, total_consumed_prompts)
 
 
 class StepTrainingActor(_Steps, undecorated(ppo_trainer_async.TrainingActor)):  # type: ignore[misc]

@@ -122,7 +122,7 @@ def test_a_policy_learns_the_colours(learned):
     """Two of ten words are answers: a random policy's return is 3 steps x 1/10, the best one's 3."""
     returns = learned.figures("episode/return")
     assert len(returns) == 24
-    assert sum(returns[:3]) / 3 < 1.0
+    assert returns[0] < 1.0
     assert sum(returns[-3:]) / 3 > 2.0
     assert learned.evaluations("eval_success_low")[-1] > 0.3
 
