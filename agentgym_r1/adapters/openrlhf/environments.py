@@ -107,7 +107,7 @@ class RemoteEnv(gym.Env[str, str]):
         try:
             return ray.get(getattr(self._holder, method).remote(*args))
         except ray.exceptions.RayTaskError as err:
-            raise err.as_instanceof_cause() from err
+            raise err.cause from err
         except ray.exceptions.RayActorError as err:
             raise EpisodeError("the worker that held the environment died; a new one is started") from err
 

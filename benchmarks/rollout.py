@@ -1,0 +1,137 @@
+"""What the rollout loop of training costs over the engine: episodes against raw generation of the same tokens.
+
+A batch of GSM8K episodes is played over vLLM as in training, with a tiny random model; then the same prompts are
+generated again, response lengths forced to be the same, an episode's requests one after the other as before, without
+environment, tokenizer, parser or record. Needs the training environment: .venv-train/bin/python benchmarks/rollout.py
+"""
+
+import argparse
+import asyncio
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import time
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+ENV = "AgentR1/GSM8K-v0"
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "tests")]
+
+
+class Engine:
+    """vLLM as OpenRLHF's rollout actor calls it, counting nothing."""
+
+    def __init__(self, model: Path) -> None:
+        import vllm
+
+        options = vllm.AsyncEngineArgs(
+            model=str(model), dtype="float32", max_model_len=2048, enforce_eager=True, enable_prefix_caching=False
+        )
+        self._llm = vllm.AsyncLLMEngine.from_engine_args(options)
+        self._count = 0
+
+    async def generate(self, ids: list[int], params: Any) -> Any:
+        from vllm.inputs import TokensPrompt
+
+        self._count += 1
+        last = None
+        async for output in self._llm.generate(TokensPrompt(prompt_token_ids=ids), params, request_id=str(self._count)):
+            last = output
+        return last
+
+    def close(self) -> None:
+        self._llm.shutdown()
+
+
+async def measure(model: Path, episodes: int, repeats: int) -> dict[str, list[float]]:
+    import gymnasium as gym
+    from transformers import AutoTokenizer
+    from vllm import SamplingParams
+
+    from agentgym_r1.adapters.openrlhf.engine import RolloutEngine
+    from agentgym_r1.adapters.openrlhf.player import Player
+    from agentgym_r1.adapters.openrlhf.spec import Job, RunSpec
+
+    spent = [0.0]
+
+    class Timed(gym.Wrapper):
+        def step(self, action):
+            start = time.perf_counter()
+            outcome = self.env.step(action)
+            spent[0] += time.perf_counter() - start
+            return outcome
+
+    spec = RunSpec(env=ENV, out="", algorithm="group_norm")
+    player = Player(spec, make_env=lambda phase: Timed(gym.make(ENV, source="world", split="train", max_steps=3)))
+    params = SamplingParams(temperature=1.0, max_tokens=64, min_tokens=1, skip_special_tokens=False)
+    raw_engine = Engine(model)
+    engine = RolloutEngine(raw_engine, AutoTokenizer.from_pretrained(model), params, max_length=2048)
+    env = gym.make(ENV, source="world", split="train")
+    tasks = list(env.unwrapped.tasks.ids())[:episodes]
+    found: dict[str, list[float]] = {"rollout": [], "raw": [], "step": []}
+    for repeat in range(repeats + 1):
+        spent[0], start = 0.0, time.perf_counter()
+        samples = await asyncio.gather(*(player.play(task, Job(task), engine) for task in tasks))
+        played, stepped = time.perf_counter() - start, spent[0]
+        start = time.perf_counter()
+        await asyncio.gather(*(again(raw_engine, sample.rows, params) for sample in samples))
+        if repeat:  # the first round warms both up
+            found["rollout"].append(played)
+            found["raw"].append(time.perf_counter() - start)
+            found["step"].append(stepped)
+    raw_engine.close()
+    return found
+
+
+async def again(engine: Engine, rows: Any, params: Any) -> None:
+    """Generate an episode's responses again, as many tokens each."""
+    for row in rows:
+        fixed = deepcopy(params)
+        fixed.max_tokens = fixed.min_tokens = len(row.action_ids)
+        fixed.ignore_eos, fixed.logprobs = True, 0
+        await engine.generate(list(row.prompt_ids), fixed)
+
+
+def make_model(folder: Path) -> Path:
+    import gymnasium as gym
+    from training_models import make_tiny_model
+
+    import agentgym_r1  # noqa: F401
+
+    env = gym.make(ENV, source="world", split="train")
+    return make_tiny_model(folder, [env.reset(seed=seed)[0] for seed in range(10)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--episodes", type=int, default=32)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    if importlib.util.find_spec("vllm") is None:
+        print("rollout: needs vLLM: make train-env, then .venv-train/bin/python benchmarks/rollout.py", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        found = asyncio.run(measure(make_model(Path(folder)), arguments.episodes, arguments.repeats))
+    rollout, raw, step = (sorted(found[key])[len(found[key]) // 2] for key in ("rollout", "raw", "step"))
+    document = {
+        "name": "rollout",
+        "ratios": {"rollout / raw generation, wall time": rollout / raw, "env.step / rollout": step / rollout},
+        "figures": {"rollout_seconds": found["rollout"], "raw_seconds": found["raw"], "step_seconds": found["step"]},
+    }
+    if arguments.json:
+        print(json.dumps(document, indent=2))
+    else:
+        for name, ratio in document["ratios"].items():
+            print(f"{name:40} {ratio:8.3f}")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+    os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
+    main()
