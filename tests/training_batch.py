@@ -63,7 +63,15 @@ def main(folder):
         tokenizer=Space(eos_token_id=1, pad_token_id=0),
     )
     maker = Maker(parent, RunSpec(env="E", out=""))
-    episodes = [episode(5), episode(1, cut=True), episode(3, error="x"), episode(2)]
+    whole = {
+        "some": [episode(5), episode(1, cut=True), episode(3, error="x"), episode(2)],
+        "none": [episode(3, error="x"), episode(2, error="x")],
+    }
+    found = {name: examine(maker, episodes, folder) for name, episodes in whole.items()}
+    print(json.dumps(found))
+
+
+def examine(maker, episodes, folder):
     batch = maker.make_experience_batch(episodes)
     sampled = sum(len(row.action_ids) for e in episodes for row in e.sample.rows)
     network = LlamaForCausalLM.from_pretrained(make_word_model(folder, WORDS))
@@ -79,7 +87,7 @@ def main(folder):
         outside += float((size * (1 - e.action_mask)).sum() + logits.grad[:, -1].abs().sum())
     masked = sum(int(e.action_mask.sum()) for e in batch)
     rows = sum(len(e.index) for e in batch)
-    print(json.dumps({"sampled": sampled, "masked": masked, "inside": inside, "outside": outside, "rows": rows}))
+    return {"sampled": sampled, "masked": masked, "inside": inside, "outside": outside, "rows": rows}
 
 
 main(sys.argv[1])

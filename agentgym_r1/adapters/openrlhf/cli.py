@@ -45,11 +45,11 @@ def ppo(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the command, and stop.")] = False,
 ) -> None:
     """Train a policy; flags after -- go to OpenRLHF untouched."""
+    options = {key: value for key, value in locals().items() if value is not None}
+    given = {key: options[key] for key in options.keys() - {"context", "recipe", "env_arg", "dry_run"}}
     from agentgym_r1.adapters.openrlhf.launch import check, prepare, run
     from agentgym_r1.adapters.openrlhf.recipes import build_launch
 
-    given = {key: value for key, value in locals().items() if key not in {"context", "recipe", "env_arg", "dry_run"}}
-    given = {key: value for key, value in given.items() if value is not None and not callable(value)}
     given.setdefault("out", Path("runs") / f"ppo-{datetime.now():%Y%m%d-%H%M%S}")
     launch = build_launch(recipe, given, env_args=_env_args(env_arg or ()), extra=tuple(context.args))
     resolved = _resolve(launch.openrlhf_flags(), needed=not dry_run)

@@ -66,7 +66,7 @@ class RolloutEngine:
             return ids
         raise EngineError(
             f"the prompt has {len(ids)} tokens and a step takes 1 to {self._max_length - 1}: "
-            "raise --max-len or lower --env-arg context_budget"
+            "raise --data.max_len or lower --env-arg context_budget"
         )
 
     async def generate(

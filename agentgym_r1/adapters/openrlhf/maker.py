@@ -79,12 +79,15 @@ class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenR
             e.advantages, e.returns = torch.zeros_like(e.action_log_probs), torch.zeros_like(e.action_log_probs)
             e.info["return"] = torch.zeros(len(e.index))
             e.info["kl"] = torch.nan_to_num(e.info["kl"])
+        kept = self._kept()
         for position, row in enumerate(self._plan.rows):
             e, i = places[position]
-            if row is None or row[1] == len(self._episodes[row[0]].sample.rows):
-                e.action_mask[i] = 0
-            else:
+            if row is not None and self._trained(row):
                 _set(e, i, targets[row[0]][row[1]], weights[position])
+            elif position not in kept:
+                e.action_mask[i] = 0
+            elif e.values is not None:
+                e.returns[i] = e.values[i]
         for e in experiences:
             e.kl = None
         return experiences
@@ -134,6 +137,15 @@ class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenR
                 tokens = [len(self._episodes[i].sample.rows[k].action_ids) for i, k in rows]
                 weights[own] = row_weights(tokens, [i for i, _ in rows], unit=self._spec.unit, mean_over_rows=per_row)
         return weights
+
+    def _kept(self) -> set[int]:
+        """Return one row of each mini-batch whose episodes all broke: its loss is a mean, which needs a token.
+
+        The row has advantage 0 and its own value for a target.
+        """
+        windows = {self._plan.window_of(p) for p, row in enumerate(self._plan.rows) if self._trained(row)}
+        first = {self._plan.window_of(p): p for p in reversed(range(len(self._plan.rows)))}
+        return {position for window, position in first.items() if window not in windows}
 
     def _trained(self, row: tuple[int, int] | None) -> bool:
         return row is not None and row[1] < len(self._episodes[row[0]].sample.rows)

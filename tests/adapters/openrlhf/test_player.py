@@ -108,7 +108,7 @@ def test_a_response_gets_what_the_prompt_leaves_of_the_step_budget():
 
 def test_a_prompt_beyond_the_budget_breaks_the_episode_and_says_what_to_do():
     sample = play(Scripted("x"), max_length=50)
-    assert sample.rows == () and "raise --max-len" in sample.trajectory.error
+    assert sample.rows == () and "raise --data.max_len" in sample.trajectory.error
 
 
 def test_an_empty_response_breaks_the_episode_without_a_reward():
