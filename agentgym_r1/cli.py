@@ -110,7 +110,7 @@ def bench(
     if source not in {"auto", "real", "world"}:
         raise ConfigError(f"--source must be auto, real or world, got {source!r}")
     config = BenchConfig(
-        envs=tuple(env or [entry.id for entry in ENTRIES]),
+        envs=tuple(env or _playable()),
         policies=tuple(policy or ()),
         source=source,  # type: ignore[arg-type]  # checked above
         split=split,
@@ -132,6 +132,15 @@ def bench(
         typer.echo(f"results: {config.out}", err=True)
     if any(item["errors"] for item in results["rows"]):
         raise typer.Exit(1)
+
+
+def _playable() -> list[str]:
+    """Return the environments that can be made here, and say on stderr which are left out."""
+    for entry in ENTRIES:
+        if not entry.is_playable():
+            extras = ",".join(entry.extras)
+            typer.echo(f"{entry.id} is left out: pip install 'agentgym-r1[{extras}]'", err=True)
+    return [entry.id for entry in ENTRIES if entry.is_playable()]
 
 
 def _bench_with_progress(config: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The one table of environments, and their registration with Gymnasium."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import gymnasium as gym
 
@@ -22,7 +23,8 @@ class Entry:
         family: which presets apply, as envs.presets names them.
         exploits: the exploit policies that mean something in it; by default those for tasks with an answer.
         baselines: further policies that mean something in it and play by default.
-        extras: extras of this package that some option of it needs.
+        extras: extras of this package that it, or some option of it, needs.
+        needs: modules of extras that it cannot do without.
     """
 
     id: str
@@ -36,6 +38,11 @@ class Entry:
     exploits: tuple[str, ...] = ANSWER_EXPLOITS
     baselines: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    def is_playable(self) -> bool:
+        """Return whether everything that it cannot do without is installed."""
+        return all(find_spec(module) is not None for module in self.needs)
 
 
 _QA = "agentgym_r1.envs.hotpotqa"
@@ -115,6 +122,19 @@ ENTRIES = (
         family="paper_search",
         exploits=(),
         baselines=("bm25",),
+    ),
+    Entry(
+        id="AgentR1/MiniGrid-v0",
+        entry_point="agentgym_r1.envs.minigrid.env:make",
+        vector_entry_point="agentgym_r1.envs.minigrid.env:make_vector",
+        summary="Carry out a mission in a grid of rooms, on any level of MiniGrid or BabyAI.",
+        data=(),
+        world="",
+        split="test",
+        family="minigrid",
+        exploits=(),
+        extras=("minigrid",),
+        needs=("minigrid",),
     ),
 )
 

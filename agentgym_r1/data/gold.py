@@ -81,3 +81,12 @@ class PaperGold:
     papers: tuple[str, ...]
     titles: tuple[str, ...]
     absent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LevelGold:
+    """What lays a MiniGrid level out: its Gymnasium id and the seed, and the hash of the layout that comes of it."""
+
+    level: str
+    seed: int
+    layout: str

@@ -1,7 +1,7 @@
 """Protocol presets: what a published number's protocol sets at once, per family of environments.
 
 Sources: Agent-R1 (arXiv 2511.14460) and its recipes, Search-R1 (arXiv 2503.09516), GiGPO (arXiv 2505.10978), ReAct
-(arXiv 2210.03629). A keyword given to gym.make after ``protocol`` overrides the preset.
+(arXiv 2210.03629), GLAM (arXiv 2302.02662). A keyword given to gym.make after ``protocol`` overrides the preset.
 """
 
 from collections.abc import Mapping
@@ -69,9 +69,20 @@ _PAPER_SEARCH: Mapping[str, Mapping[str, Any]] = {
     "retrieval": {"action_format": "hermes", "context": "state", "max_steps": 5, "k": 100},
 }
 """``retrieval`` is what retrieval benchmarks measure: a ranking of 100 papers for one query."""
+_MINIGRID: Mapping[str, Mapping[str, Any]] = {
+    "agent-r1": {"action_format": "hermes", "context": "state", "max_steps": 64},
+    "glam": {"action_format": "plain", "context": "window", "context_turns": 3, "max_steps": 64},
+}
 
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {"qa": _QA, "gsm8k": _GSM8K, "webshop": _WEBSHOP, "alfworld": _ALFWORLD, "paper_search": _PAPER_SEARCH}
+    {
+        "qa": _QA,
+        "gsm8k": _GSM8K,
+        "webshop": _WEBSHOP,
+        "alfworld": _ALFWORLD,
+        "paper_search": _PAPER_SEARCH,
+        "minigrid": _MINIGRID,
+    }
 )
 
 

@@ -17,8 +17,7 @@ def choose_source(name: str, source: Source) -> bool:
         ConfigError: source is not auto, real or world.
         DataError: the real set is asked for and not installed.
     """
-    if source not in {"auto", "real", "world"}:
-        raise ConfigError(f"source must be 'auto', 'real' or 'world', got {source!r}")
+    check_source(source)
     if source == "world":
         return False
     if is_installed(name):
@@ -27,6 +26,12 @@ def choose_source(name: str, source: Source) -> bool:
         raise DataError(f"{name} is not installed: agentgym-r1 data get {name} (or --from DIR)")
     _warn_once(name)
     return False
+
+
+def check_source(source: Source) -> None:
+    """Raise ConfigError when source is not auto, real or world."""
+    if source not in {"auto", "real", "world"}:
+        raise ConfigError(f"source must be 'auto', 'real' or 'world', got {source!r}")
 
 
 @functools.cache

@@ -19,15 +19,16 @@ from agentgym_r1.rollout import Episode, rollout_many
 from agentgym_r1.testing import assert_conforms, check_memory_does_not_grow
 from agentgym_r1.types import Policy
 
-EVERY = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+PLAYABLE = [entry for entry in ENTRIES if entry.is_playable()]
+EVERY = pytest.mark.parametrize("entry", PLAYABLE, ids=lambda entry: entry.id)
 PROTOCOLS = pytest.mark.parametrize(
     ("entry", "protocol"),
-    [(entry, protocol) for entry in ENTRIES for protocol in protocols(entry.family)],
+    [(entry, protocol) for entry in PLAYABLE for protocol in protocols(entry.family)],
     ids=lambda value: value if isinstance(value, str) else value.id,
 )
 ANSWERED = pytest.mark.parametrize(
     ("entry", "exploit"),
-    [(entry, exploit) for entry in ENTRIES if entry.exploits == ANSWER_EXPLOITS for exploit in entry.exploits],
+    [(entry, exploit) for entry in PLAYABLE if entry.exploits == ANSWER_EXPLOITS for exploit in entry.exploits],
     ids=lambda value: value if isinstance(value, str) else value.id,
 )
 
@@ -61,7 +62,7 @@ def test_it_conforms_under_every_protocol(entry: Entry, protocol: str) -> None:
     assert_conforms(lambda: make(entry, protocol=protocol), resets=500)
 
 
-@pytest.mark.parametrize("entry", {entry.family: entry for entry in reversed(ENTRIES)}.values(), ids=lambda e: e.id)
+@pytest.mark.parametrize("entry", {entry.family: entry for entry in reversed(PLAYABLE)}.values(), ids=lambda e: e.id)
 def test_ten_thousand_resets_leave_nothing_behind(entry: Entry) -> None:
     check_memory_does_not_grow(lambda: make(entry), 10_000)
 
@@ -122,8 +123,8 @@ def test_the_batched_environment_plays_like_single_ones_through_resets(entry: En
     observations, _ = envs.reset(seed=5)
     expected = [env.reset(seed=5 + i)[0] for i, env in enumerate(singles)]
     ended = [False] * 3
-    wins = 0.0
-    for _ in range(12):
+    wins = 0
+    for _ in range(24):
         assert tuple(observations) == tuple(expected)
         actions = tuple("" if end else env.unwrapped.expert() for env, end in zip(singles, ended))
         observations, rewards, terminations, truncations, _ = envs.step(actions)
@@ -135,7 +136,7 @@ def test_the_batched_environment_plays_like_single_ones_through_resets(entry: En
                 ended[i] = terminated or truncated
             assert rewards[i] == reward
         assert list(np.logical_or(terminations, truncations)) == ended
-        wins += rewards.sum()
+        wins += int(np.logical_and(terminations, rewards > 0).sum())
     assert wins >= 3
     envs.close()
 
@@ -152,6 +153,8 @@ def test_the_batched_environment_plays_like_single_ones_through_resets(entry: En
     ],
 )
 def test_a_wrong_argument_says_what_is_right(entry: Entry, kwargs: Any, error: Any, message: str) -> None:
+    if error is DataError and not entry.data:
+        pytest.skip("there is no real set to install")
     with pytest.raises(error, match=message):
         gym.make(entry.id, **{"source": "world", **kwargs})
 

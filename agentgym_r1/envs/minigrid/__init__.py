@@ -1,0 +1,1 @@
+"""AgentR1/MiniGrid: the levels of MiniGrid and BabyAI as text."""
