@@ -16,7 +16,7 @@ import gymnasium as gym
 from rich.console import Console
 from rich.table import Table
 
-from agentgym_r1.registration import ENTRIES
+from agentgym_r1.registration import ENTRIES, Entry
 
 SECONDS = 3.0
 VECTOR = 64
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long each measurement runs")
     arguments = parser.parse_args()
     document: dict[str, Any] = {"name": "core", "ratios": {}, "figures": {}}
-    for entry in ENTRIES:
+    for entry in filter(Entry.is_playable, ENTRIES):
         figures = measure(entry.id, arguments.seconds)
         name = entry.id.removeprefix("AgentR1/").removesuffix("-v0")
         document["figures"][name] = figures

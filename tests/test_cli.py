@@ -4,9 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from agentgym_r1 import cli
+from agentgym_r1.registration import ENTRIES
 
 GSM8K = "AgentR1/GSM8K-v0"
 
@@ -183,3 +187,12 @@ def test_a_data_set_is_installed_from_a_folder_and_verified(tmp_path: Path) -> N
         AGENTGYM_R1_HOME=home,
     )
     assert json.loads(played.stdout)["rows"][0]["success"] == 1.0
+
+
+def test_an_environment_that_cannot_be_made_here_is_left_out_of_the_default_bench(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = (ENTRIES[0], replace(ENTRIES[1], needs=("no_such_module",), extras=("nothing",)))
+    monkeypatch.setattr(cli, "ENTRIES", entries)
+    assert cli._playable() == [ENTRIES[0].id]
+    assert capsys.readouterr().err == f"{ENTRIES[1].id} is left out: pip install 'agentgym-r1[nothing]'\n"
