@@ -1,9 +1,8 @@
 """The retrieval service under 64 clients, one query each, against a one-request-at-a-time server of the peers' shape.
 
 Both servers run under uvicorn, each in a process, with the same retriever and one thread of arithmetic; the peer
-searches each request as it comes. Every query is asked once, so that no cache helps. Clients are bare sockets in
-another process. Dense search needs the extra ``dense``. Run ``python benchmarks/retrieval_service.py``; ``--json``
-prints one document.
+searches each request as it comes. Nothing is cached. Clients are bare sockets in another process. Dense search needs
+the extra ``dense``. Run ``python benchmarks/retrieval_service.py``; ``--json`` prints one document.
 """
 
 import argparse
@@ -124,7 +123,7 @@ def run_server(name: str, kind: str, folder: Path, size: int, batch: int, ready:
     if name == "peer":
         run_peer(retriever, ready)
     else:
-        serve({kind: retriever}, port=0, limits=Limits(batch=batch), on_ready=ready.send)
+        serve({kind: retriever}, port=0, limits=Limits(batch=batch, cache_mb=0), on_ready=ready.send)
 
 
 @contextmanager

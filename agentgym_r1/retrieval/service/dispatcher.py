@@ -1,6 +1,7 @@
 """The one thread that owns a retriever: it drains a bounded queue of queries in micro-batches.
 
-While one batch is searched the next gathers, so batches grow with the load and nobody waits for a timer.
+While one batch is searched the next gathers, so batches grow with the load. Clients that were answered together ask
+again together: the next batch waits for as many queries as the last one had, for a small part of the time that took.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ from agentgym_r1.retrieval.wire import Rejected, write_hits
 logger = logging.getLogger(__name__)
 
 SMOOTHING = 0.1
+GATHER_SHARE = 0.25
+LONGEST_GATHER = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class Dispatcher:
         self._queue: deque[_Pending] = deque()
         self._waiting = 0
         self._seconds_a_query = 0.0
+        self._last_batch = 0
+        self._gather = 0.0
         self._wake = threading.Condition()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="retrieval-dispatcher", daemon=True)
@@ -153,8 +158,9 @@ class Dispatcher:
         while batch := self._next_batch():
             start = time.perf_counter()
             answers = self._answer(dict.fromkeys(pending.asks[position] for pending, position in batch))
-            spent = (time.perf_counter() - start) / len(batch)
-            self._seconds_a_query += SMOOTHING * (spent - self._seconds_a_query)
+            spent = time.perf_counter() - start
+            self._seconds_a_query += SMOOTHING * (spent / len(batch) - self._seconds_a_query)
+            self._last_batch, self._gather = len(batch), min(spent * GATHER_SHARE, LONGEST_GATHER)
             self._settle(batch, answers)
 
     def _next_batch(self) -> list[tuple[_Pending, int]]:
@@ -164,6 +170,7 @@ class Dispatcher:
                 self._wake.wait_for(lambda: self._queue or self._closing)
                 if not self._queue:
                     return []
+                self._wake.wait_for(lambda: self._closing or self._waiting >= self._last_batch, timeout=self._gather)
                 if batch := self._take():
                     return batch
 

@@ -81,6 +81,26 @@ def test_a_query_is_searched_again_for_another_k_and_not_for_scores(
     assert echoing.batches == [["first"], ["q"], ["q"]]
 
 
+def test_clients_that_were_answered_together_are_searched_together_again() -> None:
+    slow = EchoRetriever(seconds=0.1)
+    dispatcher = Dispatcher(slow)
+    dispatcher.start()
+
+    async def play(attempt: int) -> int:
+        """Return how many batches four queries took that came a moment apart, after a batch of four."""
+        await dispatcher.submit([f"{client}{attempt}" for client in "abcd"], k=1, scores=True)
+        before = len(slow.batches)
+        asked = []
+        for client in "efgh":
+            asked.append(dispatcher.submit([f"{client}{attempt}"], k=1, scores=True))
+            await asyncio.sleep(0.001)
+        await asyncio.gather(*asked)
+        return len(slow.batches) - before
+
+    assert min(asyncio.run(play(attempt)) for attempt in range(10)) == 1
+    dispatcher.close()
+
+
 def test_an_answer_is_remembered(dispatcher: Dispatcher, echoing: EchoRetriever) -> None:
     async def play() -> None:
         assert await dispatcher.submit(["a", "b"], k=1, scores=True) == answers("a", "b")
