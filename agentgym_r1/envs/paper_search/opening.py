@@ -14,6 +14,7 @@ from agentgym_r1.envs.vector import VectorTextEnv
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.retrieval import Retriever, open_retriever
 from agentgym_r1.retrieval.library import Library, LocalLibrary
+from agentgym_r1.retrieval.scholar import SERVICES, open_library
 from agentgym_r1.types import Source, TaskSet
 
 SETS = ("pasa", "litsearch", "acl", "scifact")
@@ -42,8 +43,9 @@ def make(
         protocol: a preset; see envs.presets.
         data: whose queries: ``pasa``, ``litsearch``, ``acl`` or ``scifact``; ``auto`` takes the first of them that is
             installed with its library.
-        library: ``own`` searches the library that came with the queries. Any other Library (see retrieval.scholar) is
-            searched for the same queries, and gold papers are then recognised by their titles.
+        library: ``own`` searches the library that came with the queries. Any other one is searched for the same
+            queries, and gold papers are then recognised by their titles: ``semantic-scholar``, ``openalex`` (see
+            retrieval.scholar), or a Library.
         retriever: searches the own library: ``bm25``, an index folder, or a Retriever.
         relevance: measures the process reward; by default membership in the gold set.
         **options: fields of Options; ``k`` (papers a search), ``listed`` (papers in the prompt), ``process`` (whether
@@ -53,12 +55,12 @@ def make(
     fields = {name: own.pop(name) for name in _PRICES}
     prices = Prices(**fields) if own.pop("process") else None
     if isinstance(library, str):
-        check_choice("library", library, (OWN,))
+        check_choice("library", library, (OWN, *SERVICES))
     name = _choose(data, source, has_library=library != OWN)
     tasks: TaskSet = open_tasks(name, split) if name else world.tasks(split)
     return PaperSearchEnv(
         tasks,
-        _own_library(name, split, retriever) if isinstance(library, str) else library,
+        _opened(library, name, split, retriever),
         options=shared,
         prices=prices,
         relevance=relevance,
@@ -79,6 +81,12 @@ def _choose(data: str, source: Source, *, has_library: bool) -> str:
     ready = [name for name in SETS if is_installed(name) and (has_library or installed_manifest(name).papers)]
     chosen = data if data != ANY else next(iter(ready), FALLBACK)
     return chosen if choose_source(chosen, source) else ""
+
+
+def _opened(library: Library | str, name: str, split: str, retriever: Retriever | str) -> Library:
+    if not isinstance(library, str):
+        return library
+    return _own_library(name, split, retriever) if library == OWN else open_library(library)
 
 
 def _own_library(name: str, split: str, retriever: Retriever | str) -> LocalLibrary:

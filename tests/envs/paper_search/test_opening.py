@@ -92,7 +92,7 @@ def test_queries_without_their_library_need_another_one(home: Path, tmp_path: Pa
     ("kwargs", "message"),
     [
         ({"data": "arxiv"}, "data must be one of 'auto', 'pasa'"),
-        ({"library": "google"}, "library must be one of 'own'"),
+        ({"library": "google"}, "library must be one of 'own', 'semantic-scholar', 'openalex'"),
         ({"k": 0}, "k must be at least 1, got 0"),
         ({"beast": 2}, "did you mean 'best'"),
     ],
