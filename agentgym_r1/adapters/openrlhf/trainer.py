@@ -29,27 +29,12 @@ _original_eval_metrics = ppo_trainer.compute_eval_metrics
 
 
 class EpisodeGenerator(SamplesGenerator):  # type: ignore[misc]  # OpenRLHF has no types
-    """OpenRLHF's generator, whose samples are episodes, and whose order of the data is the seed's.
-
-    Attributes:
-        epoch: passes over the prompt set that have begun.
-    """
+    """OpenRLHF's generator, whose samples are episodes."""
 
     def __init__(self, parent: SamplesGenerator) -> None:
-        self.epoch = 0
         super().__init__(
             parent.strategy, parent.prompts_dataloader, parent.eval_dataloader, parent.tokenizer, parent.vllm_engines
         )
-
-    def generate_samples(self, **generate_kwargs: Any) -> Any:
-        """Return a batch of episodes; a new pass is shuffled by the run's seed and its number.
-
-        OpenRLHF does not seed the process that shuffles, so a resumed run would go on in another order.
-        """
-        if getattr(self, "_dataloader_iter", None) is None and not getattr(self, "_sample_buffer", None):
-            torch.manual_seed(self.args.train.seed + self.epoch)
-            self.epoch += 1
-        return super().generate_samples(**generate_kwargs)
 
     def _process_response_into_experience(self, response: bytes, **generate_kwargs: Any) -> EpisodeBatch:
         return EpisodeBatch(msgspec.msgpack.decode(response, type=EpisodeSample))
@@ -70,6 +55,11 @@ def _record(trajectories: list[Trajectory], name: str) -> None:
     with TrajectoryWriter(path) as writer:
         for trajectory in trajectories:
             writer.write(trajectory)
+
+
+def _seed_data_order() -> None:
+    """Seed what shuffles the prompt set: its sampler draws a seed when it is made, in a process nobody has seeded."""
+    torch.manual_seed(RunSpec.from_environment().seed)
 
 
 class _Steps:
@@ -103,15 +93,10 @@ class StepPPOTrainer(_Steps, undecorated(ppo_trainer.PPOTrainer)):  # type: igno
     samples_generator: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _seed_data_order()
         super().__init__(*args, **kwargs)
         self.samples_generator = EpisodeGenerator(self.samples_generator)
         self.use_steps()
-
-    def init_checkpoint_states(self) -> dict[str, Any]:
-        """Return what a checkpoint holds, and go on in its pass over the data."""
-        states: dict[str, Any] = super().init_checkpoint_states()
-        self.samples_generator.epoch = states["episode"]
-        return states
 
 
 class StepGenerateActor(undecorated(ppo_trainer_async.GenerateSamplesActor)):  # type: ignore[misc]
@@ -120,13 +105,9 @@ class StepGenerateActor(undecorated(ppo_trainer_async.GenerateSamplesActor)):  #
     samples_generator: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _seed_data_order()
         super().__init__(*args, **kwargs)
         self.samples_generator = EpisodeGenerator(self.samples_generator)
-
-    def fit(self, episode: int, total_consumed_prompts: int) -> None:
-        """Generate from pass ``episode`` on."""
-        self.samples_generator.epoch = episode
-        super().fit(episode, total_consumed_prompts)
 
 
 class StepTrainingActor(_Steps, undecorated(ppo_trainer_async.TrainingActor)):  # type: ignore[misc]
