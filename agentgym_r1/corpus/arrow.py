@@ -42,11 +42,23 @@ class ArrowCorpus(BaseCorpus):
     def __len__(self) -> int:
         return self._starts[-1]
 
-    def __getitem__(self, index: int) -> Document:
+    def id_at(self, index: int) -> str:
+        """Return the id of the document at ``index`` without reading the rest."""
+        columns, row = self._row(index)
+        id_ends, ids = columns[:2]
+        try:
+            return str(ids[id_ends[row] : id_ends[row + 1]], "utf-8")
+        except UnicodeDecodeError as err:
+            raise self._damaged(index, err) from err
+
+    def _row(self, index: int) -> tuple[list[memoryview], int]:
         self._check_index(index)
         batch = bisect_right(self._starts, index) - 1
-        row = index - self._starts[batch]
-        id_ends, ids, title_ends, titles, text_ends, texts = self._columns[batch]
+        return self._columns[batch], index - self._starts[batch]
+
+    def __getitem__(self, index: int) -> Document:
+        columns, row = self._row(index)
+        id_ends, ids, title_ends, titles, text_ends, texts = columns
         try:
             return Document(
                 str(ids[id_ends[row] : id_ends[row + 1]], "utf-8"),
@@ -54,7 +66,10 @@ class ArrowCorpus(BaseCorpus):
                 str(texts[text_ends[row] : text_ends[row + 1]], "utf-8"),
             )
         except UnicodeDecodeError as err:
-            raise DataError(f"{self.path}: document {index} is damaged ({err.reason}); write the file again") from err
+            raise self._damaged(index, err) from err
+
+    def _damaged(self, index: int, err: UnicodeDecodeError) -> DataError:
+        return DataError(f"{self.path}: document {index} is damaged ({err.reason}); write the file again")
 
 
 def _views(column: Any) -> tuple[memoryview, memoryview]:

@@ -18,6 +18,7 @@ DETAILS = "papers.arrow"
 FORMAT = b"agentgym-r1 papers"
 FORMAT_VERSION = 1
 CHUNK_ROWS = 4096
+_NO_YEAR = -(2**31)
 
 
 class ArrowPapers:
@@ -32,7 +33,8 @@ class ArrowPapers:
         corpus = ArrowCorpus(self.folder / CORPUS)
         self.documents: Corpus = corpus
         table = _open(self.folder / DETAILS, corpus.sha256)
-        self._authors, self._years, self._venues = (table.column(name) for name in ("authors", "year", "venue"))
+        self._authors, self._venues = table.column("authors"), table.column("venue")
+        self._years = np.asarray(table.column("year").fill_null(_NO_YEAR))
         self._references, self._citations = (_links(table.column(name)) for name in ("references", "citations"))
 
     def __reduce__(self) -> tuple[type["ArrowPapers"], tuple[Path]]:
@@ -62,8 +64,8 @@ class ArrowPapers:
 
     def year(self, index: int) -> int | None:
         """Return the year of a paper, without reading the rest."""
-        year: int | None = self._years[index].as_py()
-        return year
+        year = int(self._years[index])
+        return None if year == _NO_YEAR else year
 
     def references(self, index: int) -> list[int]:
         """Return the positions of the papers that a paper cites, in its own order."""

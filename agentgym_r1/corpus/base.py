@@ -132,14 +132,18 @@ class BaseCorpus:
     def index_of(self, document_id: str) -> int:
         """Return the position of an id; raise KeyError when no document has it. The first call reads every id."""
         for position in self.positions.candidates(document_id):
-            if self[position].id == document_id:
+            if self.id_at(position) == document_id:
                 return position
         raise KeyError(document_id)
+
+    def id_at(self, index: int) -> str:
+        """Return the id of the document at ``index``, in storages that can without reading the rest."""
+        return self[index].id
 
     @functools.cached_property
     def positions(self) -> Positions:
         """Where each id is; made when it is first needed."""
-        return Positions(document.id for document in self)
+        return Positions(map(self.id_at, range(len(self))))
 
     def _check_index(self, index: int) -> None:
         if not 0 <= index < len(self):

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from agentgym_r1.corpus import Paper, Papers
 from agentgym_r1.errors import RetrievalError
-from agentgym_r1.retrieval.base import Retriever
+from agentgym_r1.retrieval.base import Passage, Retriever
 
 MOST_REFERENCES, MOST_CITATIONS = 99, 30
 """What an expansion shows at most, as in Agent-R1's paper search."""
@@ -66,7 +66,7 @@ class LocalLibrary:
     def search(self, queries: Sequence[str], *, k: int) -> list[list[Hit]]:
         """Return the best papers of each query; see ``Library.search``."""
         found = self.retriever.search(queries, k=k)
-        return [[Hit(self._paper(self._index_of(p.id)), p.score) for p in passages] for passages in found]
+        return [[Hit(self._seen(passage), passage.score) for passage in passages] for passages in found]
 
     def expand(self, paper_ids: Sequence[str]) -> list[list[Paper]]:
         """Return references and citations of each paper; see ``Library.expand``."""
@@ -86,6 +86,10 @@ class LocalLibrary:
             raise RetrievalError(
                 f"no paper {paper_id!r} in a library of {len(self.papers)}; was the index built from another one?"
             ) from err
+
+    def _seen(self, passage: Passage) -> Paper:
+        year = self.papers.year(self._index_of(passage.id))
+        return Paper(passage.id, passage.title, passage.text, year=year)
 
     def _paper(self, index: int) -> Paper:
         document = self.papers.documents[index]

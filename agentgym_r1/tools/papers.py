@@ -103,9 +103,15 @@ def line(paper: Paper, *, marks: Sequence[str] = ()) -> str:
     """Return a paper on one line: id, title, year with ``marks``, and the beginning of the abstract."""
     about = ", ".join([*([str(paper.year)] if paper.year is not None else []), *marks])
     heading = f"[{paper.id}] {_flat(paper.title)}" + (f" ({about})" if about else "")
-    abstract = _flat(paper.abstract)
-    start = abstract if len(abstract) <= SNIPPET else f"{abstract[:SNIPPET].rstrip()} ..."
+    start = _beginning(paper.abstract)
     return f"{heading}: {start}" if start else heading
+
+
+def _beginning(text: str) -> str:
+    """Return the first characters of a text, on one line."""
+    start = _flat(text[: 2 * SNIPPET])
+    whole = len(start) <= SNIPPET and len(text) <= 2 * SNIPPET
+    return start if whole else f"{start[:SNIPPET].rstrip()} ..."
 
 
 def _flat(text: str) -> str:

@@ -230,9 +230,9 @@ class PaperSearchEnv(ToolEnv):
         self._notes.append(text)
 
     def _sections(self) -> tuple[Section, ...]:
-        papers = [listed.text(judged=self._relevance.shown) for listed in self._order()]
-        shown = papers[-self._listed :]
-        title = f"Papers found ({len(papers)}, the last ones shown)" if len(shown) < len(papers) else "Papers found"
+        shown = [listed.text(judged=self._relevance.shown) for listed in self._order()[-self._listed :]]
+        count = len(self._pool)
+        title = f"Papers found ({count}, the last ones shown)" if len(shown) < count else "Papers found"
         notes = tuple(self._notes[-_NOTES_SHOWN:])
         sections = (
             Section("Actions so far", tuple(self._actions), keep=self.max_calls),
