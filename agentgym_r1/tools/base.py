@@ -1,6 +1,8 @@
 """What a tool is, and the ToolBox that checks calls against typed signatures and runs them in batches."""
 
+import copy
 import difflib
+import functools
 import inspect
 import json
 from collections.abc import Mapping, Sequence
@@ -164,8 +166,8 @@ def bind(tool: Tool) -> BoundTool:
     Raises:
         ConfigError: an argument has no type or no name of its own, or the example does not fit the signature.
     """
-    model = create_model(tool.name, __config__=_CONFIG, **_fields(tool))
-    parameters = _without_titles(model.model_json_schema())
+    model, shared = _signature(type(tool), tool.name)
+    parameters = copy.deepcopy(shared)
     example = ToolCall(tool.name, getattr(tool, "example", None) or _sample(parameters))
     bound = BoundTool(tool, ToolSchema(tool.name, tool.description, parameters, example), model)
     try:
@@ -191,13 +193,20 @@ def _run(tool: Tool, arguments: Sequence[Mapping[str, Any]]) -> list[ToolResult]
 _CONFIG = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
 
-def _fields(tool: Tool) -> dict[str, Any]:
+@functools.lru_cache(maxsize=256)
+def _signature(kind: type[Tool], name: str) -> tuple[type[BaseModel], Mapping[str, Any]]:
+    """Return the model that validates the arguments of a kind of tool and its JSON schema, made once for all of them."""
+    model = create_model(name, __config__=_CONFIG, **_fields(kind, name))
+    return model, _without_titles(model.model_json_schema())
+
+
+def _fields(kind: type[Tool], tool: str) -> dict[str, Any]:
     """Return the model fields of a tool's arguments."""
-    hints = get_type_hints(type(tool).__call__, include_extras=True)
+    hints = get_type_hints(kind.__call__, include_extras=True)
     fields = {}
-    for name, parameter in inspect.signature(tool).parameters.items():
+    for name, parameter in list(inspect.signature(kind.__call__).parameters.items())[1:]:
         if name not in hints or parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
-            raise ConfigError(f"argument {parameter} of tool {tool.name!r} must be named and annotated with a type")
+            raise ConfigError(f"argument {parameter} of tool {tool!r} must be named and annotated with a type")
         fields[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
     return fields
 

@@ -234,3 +234,10 @@ class WrongExample(Echo):
 def test_tools_without_a_usable_signature_are_refused(tools: list[Tool], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         ToolBox(tools)
+
+
+def test_tools_of_one_kind_share_the_model_and_not_the_schema():
+    one, other = bind(Echo("a")), bind(Echo("b"))
+    assert one.model is other.model
+    one.schema.to_openai()["function"]["parameters"]["properties"]["text"]["type"] = "integer"
+    assert other.schema.parameters["properties"]["text"]["type"] == "string"
