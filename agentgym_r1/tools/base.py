@@ -195,7 +195,7 @@ _CONFIG = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
 @functools.lru_cache(maxsize=256)
 def _signature(kind: type[Tool], name: str) -> tuple[type[BaseModel], Mapping[str, Any]]:
-    """Return the model that validates the arguments of a kind of tool and its JSON schema, made once for all of them."""
+    """Return the model that validates the arguments of a kind of tool and its JSON schema, made once for all."""
     model = create_model(name, __config__=_CONFIG, **_fields(kind, name))
     return model, _without_titles(model.model_json_schema())
 
