@@ -366,7 +366,9 @@ def data_make(
     world: Annotated[str, typer.Argument(help="A generated world, for example arithmetic.")],
     *,
     out: Annotated[Path, typer.Option(help="The folder to write.")],
-    split: Annotated[str, typer.Option(help="train, dev or test.")] = "dev",
+    split: Annotated[
+        str, typer.Option(help="train, dev or test; of the household train, valid_seen or valid_unseen.")
+    ] = "dev",
     size: Annotated[
         int | None, typer.Option(min=1, help="Tasks, or a shop's products. Default: the world's own number.")
     ] = None,

@@ -13,7 +13,7 @@ from agentgym_r1.data.download import Progress, disk_errors, no_progress
 from agentgym_r1.data.webshop import Catalogue, Goals, ProductCorpus, ShopTasks
 from agentgym_r1.data.webshop.installed import open_world
 from agentgym_r1.data.webshop.store import Kind
-from agentgym_r1.data.worlds import arithmetic, encyclopedia, library
+from agentgym_r1.data.worlds import arithmetic, encyclopedia, household, library
 from agentgym_r1.errors import unknown_name
 from agentgym_r1.types import Document, Task, TaskSet, panel_hash
 
@@ -93,6 +93,7 @@ def _products(split: str, *, size: int | None, seed: int) -> Iterable[Document]:
 
 WORLDS: Mapping[str, World] = {
     "arithmetic": World(arithmetic.tasks),
+    "household": World(household.tasks),
     "library": World(library.tasks, _papers),
     **{
         f"encyclopedia-{flavour}": World(partial(encyclopedia.tasks, flavour), _encyclopedia)
@@ -118,7 +119,7 @@ def make(
 
     Args:
         world: one of ``WORLDS``.
-        split: train, dev or test.
+        split: train, dev or test; of the household train, valid_seen or valid_unseen.
         size: number of tasks, or of products in a shop; None takes the world's default for the split.
         seed: another seed gives other tasks.
         out: the folder to write to; made when missing, files of the same name are replaced.

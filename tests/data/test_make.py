@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from agentgym_r1.corpus import open_corpus
-from agentgym_r1.data.gold import NumberGold, PaperGold, QAGold
+from agentgym_r1.data.gold import GameGold, NumberGold, PaperGold, QAGold
 from agentgym_r1.data.make import WORLDS, make
 from agentgym_r1.data.webshop import Goals, ShopTasks
 from agentgym_r1.data.webshop.installed import open_world
@@ -12,7 +12,8 @@ from agentgym_r1.errors import ConfigError, DataError
 from agentgym_r1.types import Task, panel_hash
 
 COUNTED = [name for name in WORLDS if not name.startswith("shop")]
-GOLD = {"arithmetic": NumberGold, "library": PaperGold}
+GOLD = {"arithmetic": NumberGold, "household": GameGold, "library": PaperGold}
+SPLIT = {"household": "valid_unseen"}
 QA_WORLDS = [name for name in WORLDS if name.startswith("encyclopedia-")]
 
 
@@ -24,12 +25,13 @@ def read(made, gold):
 
 @pytest.mark.parametrize("world", COUNTED)
 def test_a_world_is_written_as_its_generator_makes_it(tmp_path, world):
-    made = make(world, split="dev", size=7, seed=3, out=tmp_path / "new")
+    split = SPLIT.get(world, "dev")
+    made = make(world, split=split, size=7, seed=3, out=tmp_path / "new")
     tasks = read(made, GOLD.get(world, QAGold))
-    generated = WORLDS[world].tasks("dev", size=7, seed=3)
+    generated = WORLDS[world].tasks(split, size=7, seed=3)
     assert tasks == [generated[index] for index in range(7)]
     assert (made.count, made.panel) == (7, panel_hash(tasks))
-    expected = {"tasks-dev.jsonl"} | ({"corpus-dev.jsonl"} if made.corpus else set())
+    expected = {f"tasks-{split}.jsonl"} | ({f"corpus-{split}.jsonl"} if made.corpus else set())
     assert {path.name for path in (tmp_path / "new").iterdir()} == expected
 
 
