@@ -15,8 +15,9 @@ from rich.text import Text
 import agentgym_r1
 from agentgym_r1.adapters.openrlhf.cli import train_app
 from agentgym_r1.cli_index import app as index_app
-from agentgym_r1.errors import AgentGymError, ConfigError
+from agentgym_r1.errors import AgentGymError, ConfigError, require
 from agentgym_r1.registration import ENTRIES
+from agentgym_r1.serving import LOCAL
 
 app = typer.Typer(
     name="agentgym-r1",
@@ -188,11 +189,33 @@ def view(
 ) -> None:
     """Show the table and the episodes of a run in the browser."""
     from agentgym_r1.bench.viewer import create_app
-    from agentgym_r1.errors import require
 
     application = create_app(folder)
     typer.echo(f"http://{host}:{port} (stop with Ctrl-C)", err=True)
     require("uvicorn", "viewer").run(application, host=host, port=port, log_level="warning")
+
+
+@app.command()
+def serve(
+    *,
+    env: Annotated[list[str] | None, typer.Option(help="An environment to offer; repeatable. Default: all.")] = None,
+    host: Annotated[str, typer.Option(help="Where to listen. There is no authentication.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8766,
+    sessions: Annotated[int, typer.Option(min=1, help="Most environments held at once.")] = 1024,
+    idle: Annotated[float, typer.Option(min=1.0, help="Seconds without a call that end a session.")] = 3600.0,
+) -> None:
+    """Serve environments over HTTP until it is stopped; gym.make("AgentR1/Remote-v0", url=..., env=ID) plays them."""
+    require("starlette", "serve")
+    from agentgym_r1.envs.remote import SessionLimits, Sessions
+    from agentgym_r1.envs.remote.server import serve as run
+
+    def ready(url: str) -> None:
+        typer.echo(f"{len(held.ids)} environments at {url}")
+        if host not in LOCAL:
+            typer.echo(f"{host} can be reached from other machines, and there is no authentication", err=True)
+
+    held = Sessions(tuple(env or ()), limits=SessionLimits(sessions, idle))
+    run(held, host=host, port=port, on_ready=ready)
 
 
 @app.command()
@@ -240,7 +263,6 @@ def _make_by_hand(env_id: str, kwargs: dict[str, Any]) -> Any:
 
 def _serve_shop(env: Any, *, seed: int, task: str | None, port: int) -> None:
     from agentgym_r1.envs.webshop.env import WebShopEnv
-    from agentgym_r1.errors import require
 
     shop = env.unwrapped
     if not isinstance(shop, WebShopEnv):

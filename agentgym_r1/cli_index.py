@@ -21,6 +21,7 @@ from agentgym_r1.retrieval import (
     write_dense,
 )
 from agentgym_r1.retrieval.encoder import MINILM
+from agentgym_r1.serving import LOCAL
 
 app = typer.Typer(no_args_is_help=True, help="Retrieval: build, describe, serve and search an index.")
 
@@ -118,7 +119,7 @@ def serve(
 
     def ready(url: str) -> None:
         typer.echo(f"{', '.join(retrievers)} at {url}/retrieve")
-        if host not in {"127.0.0.1", "localhost", "::1"}:
+        if host not in LOCAL:
             typer.echo(f"{host} can be reached from other machines, and there is no authentication", err=True)
 
     limits = Limits(batch=batch, queue=queue, deadline=deadline, cache_mb=cache_mb)

@@ -7,6 +7,9 @@ import gymnasium as gym
 
 ANSWER_EXPLOITS = tuple(f"exploit-{name}" for name in ("candidates", "echo", "stuff", "yes", "dump", "inject"))
 
+REMOTE = "AgentR1/Remote-v0"
+"""Any of the environments, played by ``agentgym-r1 serve``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -144,3 +147,5 @@ def register_all() -> None:
     for entry in ENTRIES:
         if entry.id not in gym.registry:
             gym.register(id=entry.id, entry_point=entry.entry_point, vector_entry_point=entry.vector_entry_point)
+    if REMOTE not in gym.registry:
+        gym.register(id=REMOTE, entry_point="agentgym_r1.envs.remote:RemoteEnv")

@@ -7,10 +7,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
 from agentgym_r1 import cli
+from agentgym_r1.policies import ExpertPolicy
 from agentgym_r1.registration import ENTRIES
+from agentgym_r1.rollout import rollout
 
 GSM8K = "AgentR1/GSM8K-v0"
 
@@ -196,3 +199,25 @@ def test_an_environment_that_cannot_be_made_here_is_left_out_of_the_default_benc
     monkeypatch.setattr(cli, "ENTRIES", entries)
     assert cli._playable() == [ENTRIES[0].id]
     assert capsys.readouterr().err == f"{ENTRIES[1].id} is left out: pip install 'agentgym-r1[nothing]'\n"
+
+
+def test_environments_are_served_until_a_signal_ends_it_cleanly() -> None:
+    root = Path(__file__).resolve().parents[1]
+    command = [sys.executable, "-m", "agentgym_r1.cli", "serve", "--env", GSM8K, "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=root, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[-1]
+        env = gym.make("AgentR1/Remote-v0", url=url, env=GSM8K, source="world")
+        trajectory = rollout(env, ExpertPolicy(), seed=0)
+        server.terminate()
+        assert server.wait(timeout=60) == 0
+    assert trajectory.success
+    env.close()
+
+
+def test_an_environment_that_is_not_ours_is_not_served() -> None:
+    found = run("serve", "--env", "CartPole-v1")
+    assert (found.returncode, found.stderr.count("\n")) == (2, 1)
+    assert "unknown environment 'CartPole-v1'" in found.stderr

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,16 +22,23 @@ class ExpertPolicy:
     name = "expert"
 
     def begin(self, env: gym.Env[str, str], *, seed: int) -> Agent:
-        """Return an agent that looks inside ``env``."""
-        return _Expert(text_env(env))
+        """Return an agent that asks ``env`` what to do.
+
+        Raises:
+            ConfigError: the environment has no ``expert()``.
+        """
+        expert = getattr(env.unwrapped, "expert", None)
+        if expert is None:
+            raise ConfigError(f"{type(env.unwrapped).__name__} has no expert(): let another policy play it")
+        return _Expert(expert)
 
 
 @dataclass(frozen=True, slots=True)
 class _Expert:
-    env: TextEnv
+    say: Callable[[], str]
 
     async def act(self, observation: str, info: Mapping[str, Any]) -> Response:
-        return Response(self.env.expert())
+        return Response(self.say())
 
 
 class ScriptedPolicy:
