@@ -22,7 +22,7 @@ from echo import EchoRetriever, echo
 
 from agentgym_r1.corpus import MemoryCorpus
 from agentgym_r1.data.worlds import encyclopedia
-from agentgym_r1.errors import ConfigError, RetrievalError
+from agentgym_r1.errors import AgentGymError, ConfigError, RetrievalError
 from agentgym_r1.retrieval import BM25Retriever, MemoryRetriever, RemoteRetriever, Retriever, open_retriever
 from agentgym_r1.retrieval.service import Limits, RunningService
 from agentgym_r1.retrieval.wire import write_hits, write_reply
@@ -356,7 +356,7 @@ def test_proxies_of_the_environment_are_not_asked(service: RunningService, monke
 
 def test_an_address_that_is_taken_is_an_error(service: RunningService) -> None:
     port = int(service.address().rpartition(":")[2])
-    with pytest.raises(RetrievalError, match=f"cannot listen on 127.0.0.1:{port}"):
+    with pytest.raises(AgentGymError, match=f"cannot listen on 127.0.0.1:{port}"):
         RunningService({"echo": EchoRetriever()}, port=port)
 
 
