@@ -96,6 +96,7 @@ def bench(
     full: Annotated[bool, typer.Option("--all-episodes", help="Evaluate every task of the split.")] = False,
     seed: Annotated[int, typer.Option(help="Chooses the panel and seeds the episodes.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes; episodes in flight for language models.")] = 1,
+    ray: Annotated[str, typer.Option(metavar="ADDRESS", help="A Ray cluster whose actors are the workers.")] = "",
     max_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a language model's response.")] = 512,
     temperature: Annotated[float, typer.Option(min=0.0, help="Of a language model; 0 is greedy.")] = 0.0,
     out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/bench-TIME.")] = None,
@@ -124,6 +125,7 @@ def bench(
         temperature=temperature,
         out=out or Path("runs") / f"bench-{datetime.now():%Y%m%d-%H%M%S}",
         resume=resume,
+        ray=ray,
     )
     results = _bench_with_progress(config)
     if as_json:

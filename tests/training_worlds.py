@@ -55,9 +55,8 @@ class ColourEnv(TextEnv):
         kind = self.task.id.split("-")[0]
         if self.steps == 1 and kind == "crash":
             raise RuntimeError("the world broke, as it was told to")
-        if self.steps == 1 and kind == "die" and not self._grave.exists():
-            self._grave.touch()
-            os._exit(1)
+        if self.steps == 1 and kind == "die":
+            die_once(self._grave)
         right = plan.action.split()[:1] == [SIDES[self._colours[self.steps]]]
         self._right += right
         over = self.steps + 1 == len(self._colours)
@@ -75,6 +74,14 @@ class ColourEnv(TextEnv):
 
     def _load_state(self, state: Any) -> None:
         self._colours, self._right = state
+
+
+def die_once(grave: Path) -> str:
+    """End the whole process, the first time (``grave`` is the file that remembers it)."""
+    if not grave.exists():
+        grave.touch()
+        os._exit(1)
+    return "alive"
 
 
 _contexts = itertools.cycle(["append", "window", "state", "summary"])

@@ -2,7 +2,8 @@
 
 A run folder holds ``config.json`` (what was asked, with the panels' hashes), ``trajectories.jsonl`` (appended as
 episodes end, sorted when all have) and ``results.json`` (rows and comparisons). Scripted policies run in ``workers``
-processes; language-model policies run in this process with ``workers`` episodes in flight, the engine's batch.
+processes, or Ray actors; language-model policies run in this process with ``workers`` episodes in flight, the engine's
+batch, and with Ray their environments are in the actors.
 """
 
 import asyncio
@@ -13,8 +14,9 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,9 @@ from agentgym_r1.envs.presets import DEFAULT_PROTOCOL, evaluation_split
 from agentgym_r1.errors import AgentGymError, ConfigError, DataError, unknown_name
 from agentgym_r1.policies.registry import check_fits, default_policies, is_model_policy, make_policy
 from agentgym_r1.policies.scripted import text_env
+from agentgym_r1.ray_pool import Pool
 from agentgym_r1.registration import ENTRIES
-from agentgym_r1.rollout import Episode, rollout_many, run_sync
+from agentgym_r1.rollout import Episode, MakeEnv, rollout_many, run_sync
 from agentgym_r1.trajectories import TrajectoryWriter, read_trajectories
 from agentgym_r1.types import Policy, Source, Trajectory
 
@@ -50,10 +53,11 @@ class BenchConfig:
         repeats: evaluations of each task.
         episodes: tasks of each panel, or None for the whole split.
         seed: chooses the panel's tasks and seeds the episodes.
-        workers: processes, or episodes in flight for language models.
+        workers: processes or Ray actors, and episodes in flight for language models.
         max_tokens, temperature: how language models sample a response; temperature 0 is greedy.
         out: the run folder.
         resume: continue the run in ``out``.
+        ray: address of a running Ray cluster whose actors hold the environments; empty for this machine alone.
     """
 
     envs: tuple[str, ...]
@@ -69,6 +73,7 @@ class BenchConfig:
     max_tokens: int = 512
     temperature: float = 0.0
     resume: bool = False
+    ray: str = ""
 
     def __post_init__(self) -> None:
         for name in ("repeats", "workers"):
@@ -131,18 +136,20 @@ def run(config: BenchConfig, *, on_plan: Callable[[int, int], None], on_episode:
     Raises:
         ConfigError: unknown names, or a resumed run was made with another configuration or other panels.
         DataError: the run folder cannot be used.
+        MissingExtra: ``ray`` is given and Ray is not installed.
     """
     plans = plan(config)
-    _open_folder(config, plans)
-    journal = config.out / "trajectories.jsonl"
-    finished = _finished(journal)
-    total = sum(len(p.panel.task_ids) for p in plans) * config.repeats
-    on_plan(total, len(finished))
-    waiting = [(part, [e for e in _episodes(part, config) if _episode_key(part, e) not in finished]) for part in plans]
-    with TrajectoryWriter(journal) as writer:
-        for trajectory in _play([(part.cell, episodes) for part, episodes in waiting if episodes], config):
-            writer.write(trajectory)
-            on_episode(trajectory)
+    with _pool(config) as pool:
+        _open_folder(config, plans)
+        journal = config.out / "trajectories.jsonl"
+        finished = _finished(journal)
+        total = sum(len(p.panel.task_ids) for p in plans) * config.repeats
+        on_plan(total, len(finished))
+        waiting = [(p, [e for e in _episodes(p, config) if _episode_key(p, e) not in finished]) for p in plans]
+        with TrajectoryWriter(journal) as writer:
+            for trajectory in _play([(p.cell, episodes) for p, episodes in waiting if episodes], config, pool):
+                writer.write(trajectory)
+                on_episode(trajectory)
     _sort_journal(journal, plans, config)
     results = summarise(config, plans, read_trajectories(journal))
     _write_json(config.out / "results.json", results)
@@ -221,25 +228,34 @@ def _episodes(part: CellPlan, config: BenchConfig) -> list[Episode]:
 Work = Sequence[tuple[Cell, Sequence[Episode]]]
 
 
-def _play(work: Work, config: BenchConfig) -> Iterator[Trajectory]:
+def _pool(config: BenchConfig) -> AbstractContextManager[Pool | None]:
+    return Pool(config.ray, workers=config.workers) if config.ray else nullcontext()
+
+
+def _play(work: Work, config: BenchConfig, pool: Pool | None) -> Iterator[Trajectory]:
     """Play everything: language models here, one cell after the other, the rest in this process or in many."""
     models = [(cell, episodes) for cell, episodes in work if is_model_policy(cell.policy)]
     others = [(cell, episodes) for cell, episodes in work if not is_model_policy(cell.policy)]
-    if config.workers > 1 and others:
+    if pool is not None:
+        for trajectories in pool.run(play_chunk, _chunks(others)):
+            yield from trajectories
+    elif config.workers > 1 and others:
         yield from _play_in_processes(others, config.workers)
     else:
         for cell, episodes in others:
-            yield from _play_here(cell, config.policy(cell.policy), episodes, concurrency=1, threads=0)
+            yield from _play_here(cell.make_env, config.policy(cell.policy), episodes, concurrency=1, threads=0)
     for cell, episodes in models:
+        make = cell.make_env if pool is None else partial(pool.make_env, cell.env_id, dict(cell.kwargs))
+        threads = _THREADS if pool is None else max(_THREADS, config.workers)  # a remote environment's thread waits
         policy = config.policy(cell.policy)
-        yield from _play_here(cell, policy, episodes, concurrency=config.workers, threads=_THREADS)
+        yield from _play_here(make, policy, episodes, concurrency=config.workers, threads=threads)
 
 
 def _play_here(
-    cell: Cell, policy: Policy, episodes: Sequence[Episode], *, concurrency: int, threads: int
+    make_env: MakeEnv, policy: Policy, episodes: Sequence[Episode], *, concurrency: int, threads: int
 ) -> Iterator[Trajectory]:
     """Drive the asynchronous rollout from synchronous code, one trajectory at a time."""
-    stream = rollout_many(cell.make_env, policy, episodes, concurrency=concurrency, threads=threads)
+    stream = rollout_many(make_env, policy, episodes, concurrency=concurrency, threads=threads)
     with asyncio.Runner() as runner:
         while (trajectory := runner.run(_next(stream))) is not None:
             yield trajectory
@@ -249,9 +265,13 @@ async def _next(stream: AsyncIterator[Trajectory]) -> Trajectory | None:
     return await anext(stream, None)
 
 
+def _chunks(work: Work) -> list[tuple[Cell, Sequence[Episode]]]:
+    return [(cell, episodes[i : i + CHUNK]) for cell, episodes in work for i in range(0, len(episodes), CHUNK)]
+
+
 def _play_in_processes(work: Work, workers: int) -> Iterator[Trajectory]:
     """Play chunks of all cells in one pool, whose processes start once and keep their environments."""
-    chunks = [(cell, episodes[i : i + CHUNK]) for cell, episodes in work for i in range(0, len(episodes), CHUNK)]
+    chunks = _chunks(work)
     pool = ProcessPoolExecutor(min(workers, len(chunks)), mp_context=multiprocessing.get_context("spawn"))
     try:
         running: set[Future[list[Trajectory]]] = {pool.submit(play_chunk, cell, chunk) for cell, chunk in chunks}
@@ -335,7 +355,7 @@ def _open_folder(config: BenchConfig, plans: Sequence[CellPlan]) -> None:
 def _identity(config: BenchConfig, plans: Sequence[CellPlan]) -> dict[str, Any]:
     """Return what two runs must share to be one."""
     chosen = asdict(replace(config, out=Path()))
-    for key in ("out", "resume", "workers"):
+    for key in ("out", "resume", "workers", "ray"):
         del chosen[key]
     chosen["policies"] = list(dict.fromkeys(p.cell.policy for p in plans))
     return {**chosen, "panel": {p.cell.env_id: p.panel.hash for p in plans}}

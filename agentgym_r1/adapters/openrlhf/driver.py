@@ -8,9 +8,11 @@
 import os
 import runpy
 
+from agentgym_r1 import ray_pool
+
 DEVICE = "AGENTGYM_R1_DEVICE"
 RAY_ADDRESS = "AGENTGYM_R1_RAY"
-FORWARDED = ("AGENTGYM_R1_", "HF_", "VLLM_", "NCCL_", "GLOO_", "DS_", "TOKENIZERS_", "TORCHDYNAMO_", "PYTHONPATH")
+FORWARDED = ("VLLM_", "NCCL_", "GLOO_", "DS_", "TOKENIZERS_", "TORCHDYNAMO_", "WANDB_")
 _CPU_RAY = {"num_gpus": 8, "num_cpus": 32, "object_store_memory": 500 * 2**20, "include_dashboard": False}
 
 
@@ -18,9 +20,9 @@ def main() -> None:
     """Run OpenRLHF's train_ppo_ray with the flags of this process."""
     import ray
 
-    forwarded = {key: value for key, value in os.environ.items() if key.startswith(FORWARDED)}
-    forwarded.setdefault("TOKENIZERS_PARALLELISM", "true")
-    runtime = {"env_vars": forwarded}
+    variables = ray_pool.forwarded((*ray_pool.FORWARDED, *FORWARDED))
+    variables.setdefault("TOKENIZERS_PARALLELISM", "true")
+    runtime = {"env_vars": variables}
     if os.environ.get(DEVICE) == "cpu":  # OpenRLHF asks Ray for GPUs; on a CPU they are a number and no more
         ray.init(runtime_env=runtime, **_CPU_RAY)
     else:

@@ -1,13 +1,11 @@
 """The file that OpenRLHF loads by its path: an AgentExecutor that plays episodes of the run's environment."""
 
-import functools
 from typing import Any
 
 import msgspec
 from openrlhf.utils.agent import AgentExecutorBase
 
 from agentgym_r1.adapters.openrlhf.engine import RolloutEngine
-from agentgym_r1.adapters.openrlhf.environments import make_environment
 from agentgym_r1.adapters.openrlhf.player import Player
 from agentgym_r1.adapters.openrlhf.spec import Job, RunSpec
 
@@ -16,8 +14,7 @@ class AgentExecutor(AgentExecutorBase):  # type: ignore[misc]  # OpenRLHF has no
     """Plays one episode of the run's environment a call."""
 
     def __init__(self) -> None:
-        spec = RunSpec.from_environment()
-        self._player = Player(spec, make_env=functools.partial(make_environment, spec))
+        self._player = Player(RunSpec.from_environment())
 
     async def execute(  # noqa: PLR0917 - OpenRLHF's signature
         self,

@@ -17,6 +17,7 @@ from agentgym_r1.adapters.openrlhf.driver import DEVICE, RAY_ADDRESS
 from agentgym_r1.adapters.openrlhf.prompts import INPUT_KEY, LABEL_KEY, write_prompts
 from agentgym_r1.adapters.openrlhf.spec import VARIABLE, RunSpec
 from agentgym_r1.errors import AgentGymError, ConfigError, unknown_name
+from agentgym_r1.ray_pool import check_address
 
 Device = Literal["gpu", "cpu"]
 HERE = Path(__file__).resolve().parent
@@ -187,13 +188,15 @@ def run(launch: Launch) -> None:
     """Run the training to its end.
 
     Raises:
-        ConfigError: a GPU is asked for and there is none.
+        ConfigError: a GPU is asked for and there is none, or no cluster answers at the address.
         AgentGymError: the run failed.
     """
     if launch.device == "gpu" and not launch.ray and not _has_gpu():
         raise ConfigError(
             "no CUDA GPU was found here: give --device cpu for a tiny model, or --ray ADDRESS of a cluster"
         )
+    if launch.ray:
+        check_address(launch.ray)
     code = subprocess.run(launch.command(), env={**os.environ, **launch.variables()}, check=False).returncode  # noqa: S603
     if code:
         raise AgentGymError(f"the training run failed with exit code {code}: its own messages are above")

@@ -1,6 +1,8 @@
 """Plays the episodes of a rollout engine: the core's own rollout loop over OpenRLHF's tokens."""
 
 import asyncio
+import functools
+import itertools
 import logging
 from collections import defaultdict
 from collections.abc import Callable
@@ -14,11 +16,13 @@ from agentgym_r1.adapters.openrlhf.samples import EpisodeSample, Watch, rows_of
 from agentgym_r1.adapters.openrlhf.spec import Job, Phase, RunSpec
 from agentgym_r1.errors import AgentGymError, ConfigError
 from agentgym_r1.policies.lm import ToolCallingPolicy
+from agentgym_r1.ray_pool import RemoteEnv
 from agentgym_r1.rollout import episode_seed, rollout_async
 from agentgym_r1.types import Trajectory
 
 logger = logging.getLogger(__name__)
 MakeEnv = Callable[[Phase], gym.Env[str, str]]
+_slots = itertools.count()
 
 
 class Player:
@@ -29,12 +33,12 @@ class Player:
 
     Args:
         spec: the run.
-        make_env: makes an environment for a phase; by default gym.make with the run's arguments.
+        make_env: makes an environment for a phase; by default the run's, here or in its Ray actors.
     """
 
     def __init__(self, spec: RunSpec, *, make_env: MakeEnv | None = None) -> None:
         self._spec = spec
-        self._make = make_env or (lambda phase: gym.make(spec.env, **spec.kwargs(phase)))
+        self._make = make_env or functools.partial(make_environment, spec)
         self._idle: dict[Phase, list[Watch]] = defaultdict(list)
         self._threads = ThreadPoolExecutor(spec.threads, thread_name_prefix="env")
 
@@ -106,6 +110,13 @@ class Player:
             await asyncio.get_running_loop().run_in_executor(self._threads, env.close)
         except Exception:
             logger.warning("an environment did not close", exc_info=True)
+
+
+def make_environment(spec: RunSpec, phase: Phase) -> gym.Env[str, str]:
+    """Make an environment of the run for a phase: in this process, or in the next of the run's Ray actors."""
+    if spec.workers == 0:
+        return gym.make(spec.env, **spec.kwargs(phase))
+    return RemoteEnv(spec.env, spec.kwargs(phase), worker=next(_slots) % spec.workers)
 
 
 def _never_began(spec: RunSpec, job: Job, err: Exception) -> Trajectory:
