@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import secrets
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -117,14 +118,14 @@ def id_hash(document_id: str) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
-class BaseCorpus:
+class BaseCorpus(ABC):
     """What the three kinds share: iteration and the search for an id."""
 
-    def __len__(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def __len__(self) -> int: ...
 
-    def __getitem__(self, index: int) -> Document:
-        raise NotImplementedError
+    @abstractmethod
+    def __getitem__(self, index: int) -> Document: ...
 
     def __iter__(self) -> Iterator[Document]:
         return (self[index] for index in range(len(self)))
