@@ -41,7 +41,7 @@ def build(
     device: Annotated[str, typer.Option(help="dense: cpu, cuda or cuda:N, for the encoder.")] = "cpu",
     vectors: Annotated[Path | None, typer.Option(help="dense: a flat faiss file to use, e5_Flat.index say.")] = None,
 ) -> None:
-    """Build an index folder; it appears whole or not at all, and the same command again finds it there."""
+    """Build an index folder; it appears whole or not at all. The same command again goes on where one was killed."""
     from agentgym_r1.data.progress import bars
     from agentgym_r1.retrieval.ingest import opened_corpus
 
@@ -51,7 +51,7 @@ def build(
         raise ConfigError(f"--encoder, --device and --vectors belong to --kind dense, got --kind {kind}")
     with bars() as progress, opened_corpus(corpus, beside=out, progress=progress) as documents:
         if kind == "bm25":
-            write_bm25(out, documents)
+            write_bm25(out, documents, progress=lambda done, total: progress("join", done, total))
         else:
             _build_dense(out, documents, open_encoder(encoder or MINILM, device=device), vectors, progress)
         manifest = read_manifest(out)

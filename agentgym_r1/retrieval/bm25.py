@@ -1,5 +1,6 @@
 """BM25 in process: Lucene's analyzer, scores and order of ties, over memory-mapped arrays, without Java."""
 
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,12 +16,15 @@ from agentgym_r1.errors import ConfigError, RetrievalError
 from agentgym_r1.retrieval.analyzer import ANALYZER_ID, TermEncoder
 from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.retrieval.index import Manifest, create_index, indexed_corpus, read_manifest
-from agentgym_r1.retrieval.postings import Bm25Settings, Postings, build_postings, in_memory
+from agentgym_r1.retrieval.postings import Bm25Settings, Postings, Progress, build_postings, in_memory
 from agentgym_r1.retrieval.ranking import Ranker, load_kernel, rank_compiled, rank_numpy
+from agentgym_r1.retrieval.spool import Spool
 from agentgym_r1.retrieval.vocabulary import Vocabulary
+from agentgym_r1.types import digest
 
 KIND = "bm25"
 ARRAYS = ("starts", "documents", "scores", "hashes", "offsets", "data")
+RUNS = "runs"
 NUMPY_BUDGET = 50_000_000
 COMPILED_K = 1000
 EMPTY_ARRAY = 128
@@ -108,18 +112,40 @@ class BM25Retriever:
         return Passage(document.id, document.title, document.text, score)
 
 
-def write_bm25(folder: str | Path, corpus: Corpus, *, settings: Bm25Settings = ANSERINI) -> None:
-    """Build a BM25 index folder unless it is there; see ``create_index``."""
+def write_bm25(
+    folder: str | Path,
+    corpus: Corpus,
+    *,
+    settings: Bm25Settings = ANSERINI,
+    progress: Progress = lambda done, total: None,
+) -> None:
+    """Build a BM25 index folder unless it is there; see ``create_index``.
+
+    Memory stays within the vocabulary and some hundred megabytes, whatever the size of the corpus. A build that was
+    killed goes on after its last whole run of documents, and ends with the same bytes.
+
+    Args:
+        folder: where.
+        corpus: the documents.
+        settings: k1 and b.
+        progress: is told (postings in place, postings) while the runs are joined, once every document is read.
+
+    Raises:
+        RetrievalError: the folder cannot be written, or holds something else.
+    """
 
     def write(target: Path) -> None:
         def allocate(name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
             return np.lib.format.open_memmap(target / f"{name}.npy", mode="w+", dtype=dtype, shape=shape)
 
-        vocabulary = build_postings(map(contents, corpus), settings, allocate=allocate).vocabulary
+        spool = Spool(target / RUNS, key=digest({"corpus": corpus.sha256, "settings": asdict(settings)}))
+        texts = map(contents, corpus)
+        postings = build_postings(texts, settings, allocate=allocate, spool=spool, progress=progress)
         for name in ("hashes", "offsets", "data"):
-            np.save(target / f"{name}.npy", getattr(vocabulary, name))
+            np.save(target / f"{name}.npy", getattr(postings.vocabulary, name))
+        shutil.rmtree(target / RUNS, ignore_errors=True)
 
-    create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write)
+    create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write, resume=(RUNS,))
 
 
 def _hits(positions: list[int], scores: list[float]) -> list[tuple[int, float]]:

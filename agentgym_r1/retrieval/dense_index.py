@@ -77,15 +77,12 @@ def write_dense(
     plan = make_plan(kind, count, dimension) if kind else choose_plan(count, dimension, memory=memory)
 
     def write(target: Path) -> None:
-        for leftover in target.iterdir():
-            if leftover.name not in (VECTORS, PROGRESS):
-                leftover.unlink()
         encode_corpus(target, corpus, encoder, progress=progress)
         if plan.kind != "flat":
             train_index(target / INDEX, map_flat(target / VECTORS), plan)
 
     settings = DenseSettings(encoder.spec, METRIC, plan, VECTORS)
-    create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write, resume=True)
+    create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write, resume=(VECTORS, PROGRESS))
 
 
 def adopt_flat(folder: str | Path, corpus: Corpus, vectors: str | Path, *, encoder: Encoder) -> None:

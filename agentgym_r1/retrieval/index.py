@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -65,7 +65,7 @@ def create_index(
     settings: Mapping[str, Any],
     write: Callable[[Path], None],
     adopted: Sequence[Path] = (),
-    resume: bool = False,
+    resume: Collection[str] = (),
 ) -> None:
     """Make an index folder unless it is there already.
 
@@ -79,7 +79,7 @@ def create_index(
         settings: what goes into the manifest for this kind.
         write: writes the files of the index into the folder it is given.
         adopted: files elsewhere that belong to the index as they are.
-        resume: leave ``write`` what a killed build has left, instead of an empty folder.
+        resume: the names of what ``write`` goes on from when a killed build has left it; all else is removed first.
 
     Raises:
         RetrievalError: the folder cannot be written, or holds something else.
@@ -90,9 +90,7 @@ def create_index(
         if folder.exists():
             raise RetrievalError(f"{folder}: exists and is not an index; choose another folder")
         building = folder.with_name(f".{folder.name}.building")
-        if not resume:
-            shutil.rmtree(building, ignore_errors=True)
-        building.mkdir(exist_ok=True)
+        _clear(building, keep=resume)
         write(building)
         place = _keep_corpus(building, corpus)
         manifest = Manifest(
@@ -112,6 +110,14 @@ def create_index(
         building.rename(folder)
 
 
+def _clear(folder: Path, *, keep: Collection[str]) -> None:
+    """Make a folder that holds nothing but what is named, if that."""
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        if path.name not in keep:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock beside a folder; the system frees it when the process dies."""
@@ -124,8 +130,9 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _keep_corpus(folder: Path, corpus: Corpus) -> str:
+    """Return where a reader finds the corpus: its own file, or a copy where it is in memory or of another format."""
     path = getattr(corpus, "path", None)
-    if isinstance(path, Path):
+    if isinstance(path, Path) and path.is_file():
         return str(path.resolve())
     write_corpus(folder / DOCUMENTS, corpus)
     return DOCUMENTS

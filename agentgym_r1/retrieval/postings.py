@@ -4,12 +4,10 @@ Scores are final when the index is built (the idea of bm25s): a search only adds
 Lucene 10, ``BM25Similarity`` and ``SmallFloat``.
 """
 
-import tempfile
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,11 +15,13 @@ import numpy.typing as npt
 
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.retrieval.analyzer import ANALYZER_ID, TermEncoder
+from agentgym_r1.retrieval.spool import Run, Spool
 from agentgym_r1.retrieval.vocabulary import Vocabulary
 
 RUN_TERMS = 4_000_000
 
 Allocate = Callable[[str, tuple[int, ...], Any], npt.NDArray[Any]]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,59 +58,69 @@ class Postings:
     scores: npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """The postings of some consecutive documents: distinct terms, how many postings each has, and these."""
-
-    terms: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int64]
-    documents: npt.NDArray[np.int32]
-    frequencies: npt.NDArray[np.float32]
-
-    def spilled(self, folder: Path) -> "_Run":
-        """Return the same run, mapped from files it wrote into ``folder``."""
-        folder.mkdir()
-        names = ("terms", "sizes", "documents", "frequencies")
-        for name in names:
-            np.save(folder / f"{name}.npy", getattr(self, name))
-        return _Run(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
-
-
-def build_postings(texts: Iterable[str], settings: Bm25Settings, *, allocate: Allocate) -> Postings:
+def build_postings(
+    texts: Iterable[str],
+    settings: Bm25Settings,
+    *,
+    allocate: Allocate,
+    spool: Spool | None = None,
+    progress: Progress = lambda done, total: None,
+) -> Postings:
     """Index texts in their order.
 
     Memory stays within one run of RUN_TERMS term occurrences, the vocabulary and 4 bytes a document, when ``allocate``
-    maps files; earlier runs wait in a temporary folder.
+    maps files; earlier runs wait in a folder.
 
     Args:
         texts: what to index, read once.
         settings: k1 and b.
         allocate: makes the array of a name, shape and type.
+        spool: keeps the runs, and has those of an earlier build of the same texts, which are not indexed again; by
+            default a temporary one.
+        progress: is told (postings in place, postings) after each run, once all texts are read.
     """
-    with ExitStack() as stack:
-        terms: dict[str, int] = {}
-        lengths = array("i")
-        runs = list(_runs(texts, terms, lengths, stack))
+    with Spool() if spool is None else spool as kept:
+        terms = {term: number for number, term in enumerate(kept.terms())}
+        lengths = kept.lengths()
+        last = _index(islice(texts, len(lengths), None), terms, lengths, kept)
         vocabulary, order = Vocabulary.build(terms)
         numbers = np.empty(len(order), np.int64)
         numbers[order] = np.arange(len(order))
-        sizes = np.zeros(len(order), np.int64)
-        for run in runs:
-            sizes[numbers[run.terms]] += run.sizes
-        starts = allocate("starts", (len(sizes) + 1,), np.int64)
-        starts[0] = 0
-        np.cumsum(sizes, out=starts[1:])
-        scorer = _Scorer(np.frombuffer(lengths, np.int32), sizes, settings)
-        documents = allocate("documents", (int(starts[-1]),), np.int32)
-        scores = allocate("scores", (int(starts[-1]),), np.float32)
-        free = starts[:-1].copy()
-        for run in runs:
-            run_numbers = numbers[run.terms]
-            places = _ranges(free[run_numbers], run.sizes)
-            documents[places] = run.documents
-            scores[places] = scorer(np.repeat(run_numbers, run.sizes), run.documents, run.frequencies)
-            free[run_numbers] += run.sizes
-        return Postings(len(lengths), vocabulary, starts, documents, scores)
+        runs = [*kept.runs(), last]
+        counts = np.frombuffer(lengths, np.int32)
+        arrays = _join(runs, numbers, counts, settings=settings, allocate=allocate, progress=progress)
+        return Postings(len(lengths), vocabulary, *arrays)
+
+
+def _join(
+    runs: list[Run],
+    numbers: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int32],
+    *,
+    settings: Bm25Settings,
+    allocate: Allocate,
+    progress: Progress,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Put the postings of all runs in the order of their terms' final numbers, and score them."""
+    sizes = np.zeros(len(numbers), np.int64)
+    for run in runs:
+        sizes[numbers[run.terms]] += run.sizes
+    starts = allocate("starts", (len(sizes) + 1,), np.int64)
+    starts[0] = 0
+    np.cumsum(sizes, out=starts[1:])
+    scorer = _Scorer(lengths, sizes, settings)
+    documents = allocate("documents", (int(starts[-1]),), np.int32)
+    scores = allocate("scores", (int(starts[-1]),), np.float32)
+    free, done = starts[:-1].copy(), 0
+    for run in runs:
+        run_numbers = numbers[run.terms]
+        places = _ranges(free[run_numbers], run.sizes)
+        documents[places] = run.documents
+        scores[places] = scorer(np.repeat(run_numbers, run.sizes), run.documents, run.frequencies)
+        free[run_numbers] += run.sizes
+        done += len(run.documents)
+        progress(done, len(documents))
+    return starts, documents, scores
 
 
 def _ranges(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -120,24 +130,22 @@ def _ranges(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> npt.
     return shifts + np.arange(len(shifts))
 
 
-def _runs(texts: Iterable[str], terms: dict[str, int], lengths: "array[int]", stack: ExitStack) -> Iterator[_Run]:
-    """Count terms, numbering new ones and noting each document's length; all runs but the last are spilled to disk."""
+def _index(texts: Iterable[str], terms: dict[str, int], lengths: "array[int]", spool: Spool) -> Run:
+    """Count terms, numbering new ones and noting each document's length; spool every run but the last, return that."""
     encode = TermEncoder(lambda term: terms.setdefault(term, len(terms)))
     numbers = array("i")
-    first = written = 0
-    scratch: Path | None = None
+    first, known = len(lengths), len(terms)
     for text in texts:
         found = encode(text)
         numbers.extend(found)
         lengths.append(len(found))
         if len(numbers) >= RUN_TERMS:
-            scratch = scratch or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentgym-r1-")))
-            yield _run(numbers, lengths, first).spilled(scratch / str(written))
-            numbers, first, written = array("i"), len(lengths), written + 1
-    yield _run(numbers, lengths, first)
+            spool.append(_run(numbers, lengths, first), terms=[*islice(terms, known, None)], lengths=lengths[first:])
+            numbers, first, known = array("i"), len(lengths), len(terms)
+    return _run(numbers, lengths, first)
 
 
-def _run(numbers: "array[int]", lengths: "array[int]", first: int) -> _Run:
+def _run(numbers: "array[int]", lengths: "array[int]", first: int) -> Run:
     """Sort the term occurrences of the documents from ``first`` on by (term, document) and count equal ones."""
     documents = np.repeat(np.arange(first, len(lengths)), np.frombuffer(lengths, np.int32)[first:])
     keys = (np.frombuffer(numbers, np.int32).astype(np.int64) << 32) | documents
@@ -146,7 +154,7 @@ def _run(numbers: "array[int]", lengths: "array[int]", first: int) -> _Run:
     frequencies = np.diff(firsts, append=len(keys))
     keys = keys[firsts]
     terms, sizes = np.unique(keys >> 32, return_counts=True)
-    return _Run(terms, sizes, (keys & 0xFFFFFFFF).astype(np.int32), frequencies.astype(np.float32))
+    return Run(terms, sizes, (keys & 0xFFFFFFFF).astype(np.int32), frequencies.astype(np.float32))
 
 
 class _Scorer:

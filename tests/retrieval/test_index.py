@@ -217,3 +217,65 @@ def test_a_killed_build_leaves_nothing_half_made_and_no_lock(tmp_path: Path) -> 
     assert start_build(folder, log, seconds=0).wait(60) == 0
     assert set(read_manifest(folder).files) == {"half.bin", DOCUMENTS}
     assert sorted(path.name for path in tmp_path.iterdir()) == [".index.lock", "index", "log"]
+
+
+BM25 = """
+import sys, time
+from pathlib import Path
+from agentgym_r1.corpus import ArrowCorpus
+from agentgym_r1.retrieval import postings, write_bm25
+from agentgym_r1.retrieval.spool import Spool
+
+class Watched(ArrowCorpus):
+    def __iter__(self):
+        for position in range(len(self)):
+            if len(sys.argv) > 4 and position == 1500:
+                Path(sys.argv[4]).touch()
+                time.sleep(600)
+            yield self[position]
+
+def append(self, *arguments, **options):
+    plain(self, *arguments, **options)
+    with open(sys.argv[3], "a") as log:
+        log.write(f"{len(self.runs())}\\n")
+
+plain, Spool.append = Spool.append, append
+postings.RUN_TERMS = 2000
+write_bm25(sys.argv[1], Watched(sys.argv[2]))
+"""
+
+
+def start_bm25(*arguments: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", BM25, *map(str, arguments)], cwd=ROOT)
+
+
+def test_a_killed_bm25_build_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    rows = (Document(str(n), f"Mill {n}", f"It has {n} wheels and {n % 9} stones.") for n in range(3000))
+    write_corpus(corpus := tmp_path / "c.arrow", rows)
+    build = start_bm25(tmp_path / "killed", corpus, tmp_path / "log", tmp_path / "half")
+    for _ in range(600):
+        if (tmp_path / "half").exists():
+            break
+        time.sleep(0.1)
+    os.kill(build.pid, signal.SIGKILL)
+    build.wait(60)
+    spooled = (tmp_path / "log").read_text().split()
+    assert len(spooled) > 3
+    assert not (tmp_path / "killed").exists()
+    assert start_bm25(tmp_path / "killed", corpus, tmp_path / "log").wait(60) == 0
+    assert start_bm25(tmp_path / "whole", corpus, tmp_path / "other").wait(60) == 0
+    runs = (tmp_path / "other").read_text().split()
+    assert (tmp_path / "log").read_text().split() == runs
+    assert len(runs) > len(spooled)
+    names = sorted(path.name for path in (tmp_path / "whole").iterdir())
+    assert names == sorted([MANIFEST, *(f"{name}.npy" for name in ARRAYS)])
+    for name in names:
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_leftovers_of_another_kind_do_not_enter_the_index(tmp_path: Path, corpus: Corpus) -> None:
+    building = tmp_path / ".index.building"
+    (building / "segments").mkdir(parents=True)
+    (building / "vectors.faiss").write_bytes(b"old")
+    write_bm25(tmp_path / "index", corpus)
+    assert set(read_manifest(tmp_path / "index").files) == {f"{name}.npy" for name in ARRAYS} | {DOCUMENTS}

@@ -2,6 +2,9 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.retrieval.analyzer import analyze
 from agentgym_r1.retrieval.postings import Bm25Settings, Postings, _stored_lengths, build_postings, in_memory
+from agentgym_r1.retrieval.spool import Spool
 from agentgym_r1.retrieval.vocabulary import Vocabulary
 
 words = st.sampled_from(["river", "bridge", "mill", "the", "ox", "wheel", "東", ""])
@@ -70,6 +74,53 @@ def test_an_index_built_in_many_runs_is_the_same(texts: list[str]) -> None:
     for name in ("starts", "documents", "scores"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name))
     assert np.array_equal(whole.vocabulary.hashes, parts.vocabulary.hashes)
+
+
+@given(texts.filter(bool), st.data())
+def test_a_build_that_was_interrupted_goes_on_to_the_same_index(texts: list[str], data: st.DataObject) -> None:
+    stop = data.draw(st.integers(0, len(texts) - 1))
+    read: list[int] = []
+
+    def interrupted() -> Iterator[str]:
+        yield from texts[:stop]
+        raise KeyboardInterrupt
+
+    def counted(first: int) -> Iterator[str]:
+        for position, text in enumerate(texts):
+            read.append(position >= first)
+            yield text
+
+    whole = build_postings(texts, Bm25Settings(), allocate=in_memory)
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agentgym_r1.retrieval.postings.RUN_TERMS", 20)
+        folder = Path(name) / "runs"
+        with pytest.raises(KeyboardInterrupt):
+            build_postings(interrupted(), Bm25Settings(), allocate=in_memory, spool=Spool(folder, key="a"))
+        spooled = len(Spool(folder, key="a").lengths())
+        resumed = build_postings(counted(spooled), Bm25Settings(), allocate=in_memory, spool=Spool(folder, key="a"))
+    assert spooled <= stop
+    assert sum(read) == len(texts) - spooled
+    for field in ("starts", "documents", "scores"):
+        assert np.array_equal(getattr(whole, field), getattr(resumed, field))
+    for field in ("hashes", "offsets", "data"):
+        assert np.array_equal(getattr(whole.vocabulary, field), getattr(resumed.vocabulary, field))
+
+
+def test_runs_of_another_build_are_not_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentgym_r1.retrieval.postings.RUN_TERMS", 2)
+    build_postings(["ox mill", "wheel"], Bm25Settings(), allocate=in_memory, spool=Spool(tmp_path / "runs", key="a"))
+    assert len(Spool(tmp_path / "runs", key="a").runs()) == 1
+    assert Spool(tmp_path / "runs", key="b").runs() == []
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_joining_of_runs_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentgym_r1.retrieval.postings.RUN_TERMS", 2)
+    told: list[tuple[int, int]] = []
+    build_postings(
+        ["ox mill", "wheel mill", "ox"], Bm25Settings(), allocate=in_memory, progress=lambda *step: told.append(step)
+    )
+    assert told == [(2, 5), (4, 5), (5, 5)]
 
 
 def test_lengths_are_kept_as_coarse_as_lucene_keeps_them() -> None:
