@@ -1,6 +1,7 @@
 """The ``index`` commands of the command line: build, describe, serve and search an index."""
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +35,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 @app.command()
 def build(
     *,
-    corpus: Annotated[Path, typer.Option(help="Documents: .arrow, .json, .jsonl or Search-R1's .jsonl.gz.")],
+    corpus: Annotated[Path, typer.Option(help="Documents: .arrow, .json, .jsonl, .jsonl.gz, or a shop's catalogue.")],
     out: Annotated[Path, typer.Option(help="The folder to make.")],
     kind: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = "bm25",
     encoder: Annotated[str | None, typer.Option(help="dense: a model folder or hub name. Default: MiniLM.")] = None,
@@ -43,13 +44,12 @@ def build(
 ) -> None:
     """Build an index folder; it appears whole or not at all. The same command again goes on where one was killed."""
     from agentgym_r1.data.progress import bars
-    from agentgym_r1.retrieval.ingest import opened_corpus
 
     if kind not in KINDS:
         raise unknown_name("kind of index", kind, KINDS)
     if kind != "dense" and (encoder or vectors or device != "cpu"):
         raise ConfigError(f"--encoder, --device and --vectors belong to --kind dense, got --kind {kind}")
-    with bars() as progress, opened_corpus(corpus, beside=out, progress=progress) as documents:
+    with bars() as progress, _documents(corpus, out, progress) as documents:
         if kind == "bm25":
             write_bm25(out, documents, progress=lambda done, total: progress("join", done, total))
         else:
@@ -58,6 +58,17 @@ def build(
         if (manifest.kind, manifest.corpus_sha256) != (kind, documents.sha256):
             raise RetrievalError(f"{out}: holds an index of another kind or corpus; choose another folder")
     typer.echo(f"{out}: {manifest.kind}, {manifest.count:,} documents, corpus {manifest.corpus_sha256[:12]}")
+
+
+def _documents(path: Path, out: Path, progress: Progress) -> AbstractContextManager[Corpus]:
+    """Open a corpus file, or the texts of a catalogue folder, of which the index then keeps a copy."""
+    from agentgym_r1.retrieval.ingest import CountedCorpus, opened_corpus
+
+    if not path.is_dir():
+        return opened_corpus(path, beside=out, progress=progress)
+    from agentgym_r1.data.webshop import Catalogue, ProductCorpus
+
+    return nullcontext(CountedCorpus(ProductCorpus(Catalogue(path)), progress, path=None))
 
 
 def _build_dense(out: Path, documents: Corpus, encoder: Encoder, vectors: Path | None, progress: Progress) -> None:

@@ -1,5 +1,6 @@
 """A tiny deterministic encoder for tests: signed hashes of the words, no model."""
 
+import functools
 import hashlib
 from collections.abc import Sequence
 
@@ -31,5 +32,10 @@ class HashingEncoder:
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-9)
 
     def _word(self, word: str) -> Matrix:
-        seed = int.from_bytes(hashlib.sha256((self.spec.weights_sha256 + word).encode()).digest()[:8], "little")
-        return np.random.default_rng(seed).standard_normal(self.spec.dimension).astype(np.float32)
+        return _vector(self.spec.weights_sha256 + word, self.spec.dimension)
+
+
+@functools.lru_cache(maxsize=20_000)
+def _vector(word: str, dimension: int) -> Matrix:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+    return np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from agentgym_r1.context import Section
@@ -13,6 +14,7 @@ from agentgym_r1.envs.presets import DEFAULT_PROTOCOL, check_choice, resolve, sp
 from agentgym_r1.envs.sources import choose_source
 from agentgym_r1.envs.vector import VectorTextEnv
 from agentgym_r1.retrieval import Passage, Retriever, open_retriever
+from agentgym_r1.retrieval.opening import NAMES
 from agentgym_r1.scoring import qa_score
 from agentgym_r1.text_env import Options, ToolEnv, Verdict
 from agentgym_r1.tools.base import BoundCall, Tool
@@ -22,7 +24,6 @@ from agentgym_r1.types import Source, TaskSet, ToolCall, ToolResult
 
 Flavour = Literal["hotpotqa", "2wiki", "musique"]
 METRICS = ("em", "f1")
-OWN_CORPUS = "bm25"
 _NOTES_SHOWN = 3
 
 
@@ -218,7 +219,7 @@ def make(
     split: str = "dev",
     source: Source = "auto",
     protocol: str = DEFAULT_PROTOCOL,
-    retriever: Retriever | str = OWN_CORPUS,
+    retriever: Retriever | str | Path = "bm25",
     **options: Any,
 ) -> SearchQAEnv:
     """Make the environment of a question set.
@@ -228,22 +229,25 @@ def make(
         split: ``train`` or ``dev`` (the world also has ``test``).
         source: ``auto``, ``real`` or ``world``.
         protocol: a preset; see envs.presets.
-        retriever: ``bm25`` over the set's own corpus, an index folder, or a Retriever.
+        retriever: ``bm25`` or ``dense`` over the set's own corpus; the URL of a service, an index folder or a
+            Retriever, which may search any other.
         **options: fields of Options, and ``k``, ``first_search``, ``lookup`` and ``metric``.
     """
-    own = {"k": 5, "first_search": False, "lookup": False, "match_titles": retriever != OWN_CORPUS, "metric": "em"}
+    named = isinstance(retriever, str) and retriever in NAMES
+    own = {"k": 5, "first_search": False, "lookup": False, "match_titles": not named, "metric": "em"}
     shared, mine = split_options(resolve("qa", protocol, options), own=own)
     real = choose_source(flavour, source)
     tasks: TaskSet = open_tasks(flavour, split) if real else encyclopedia.tasks(flavour, split)
-    if retriever == OWN_CORPUS:
-        retriever = open_retriever(retriever, corpus=open_corpus_of(flavour)) if real else _world_retriever(split)
+    if named:
+        name = str(retriever)
+        retriever = open_retriever(name, corpus=open_corpus_of(flavour)) if real else _world_retriever(split, name)
     return SearchQAEnv(tasks, open_retriever(retriever), options=shared, flavour=flavour, **mine)
 
 
 @functools.lru_cache(maxsize=4)
-def _world_retriever(split: str) -> Retriever:
-    """Return BM25 over the world's corpus, which all environments of a process share."""
-    return open_retriever(OWN_CORPUS, corpus=MemoryCorpus(encyclopedia.corpus(split)))
+def _world_retriever(split: str, name: str) -> Retriever:
+    """Return a retriever over the world's corpus, which all environments of a process share."""
+    return open_retriever(name, corpus=MemoryCorpus(encyclopedia.corpus(split)))
 
 
 def make_vector_hotpotqa(num_envs: int, **kwargs: Any) -> VectorTextEnv:

@@ -130,9 +130,9 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _keep_corpus(folder: Path, corpus: Corpus) -> str:
-    """Return where a reader finds the corpus: its own file, or a copy where it is in memory or of another format."""
+    """Return where a reader finds the corpus: its own file, or a copy of one in memory."""
     path = getattr(corpus, "path", None)
-    if isinstance(path, Path) and path.is_file():
+    if isinstance(path, Path):
         return str(path.resolve())
     write_corpus(folder / DOCUMENTS, corpus)
     return DOCUMENTS

@@ -16,6 +16,9 @@ from agentgym_r1.retrieval.encoder import open_encoder
 from agentgym_r1.retrieval.index import FORMAT_VERSION, MANIFEST, read_manifest
 from agentgym_r1.types import digest
 
+NAMES = (KIND, DENSE)
+"""What is built for a corpus when it is asked for by name."""
+
 
 def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None) -> Retriever:
     """Return the retriever that ``spec`` names.
@@ -32,7 +35,7 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
     """
     if isinstance(spec, Retriever):
         return spec
-    if spec in (KIND, DENSE):
+    if spec in NAMES:
         if corpus is None:
             raise ConfigError(f"retriever {spec!r} needs a corpus: pass one, or the path of an index folder")
         return _cached_bm25(corpus) if spec == KIND else _cached_dense(corpus)
@@ -40,7 +43,7 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
         return _remote(str(spec), corpus)
     if (Path(spec) / MANIFEST).is_file():
         return _open_folder(Path(spec), corpus)
-    raise unknown_name("retriever (no index folder either)", str(spec), [KIND, DENSE])
+    raise unknown_name("retriever (no index folder either)", str(spec), NAMES)
 
 
 def _open_folder(folder: Path, corpus: Corpus | None) -> Retriever:

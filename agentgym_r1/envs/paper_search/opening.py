@@ -1,6 +1,7 @@
 """Make AgentR1/PaperSearch: choose the queries and the library, which all environments of a process share."""
 
 import functools
+from pathlib import Path
 from typing import Any
 
 from agentgym_r1.corpus import ArrowPapers, MemoryPapers, Papers
@@ -14,6 +15,7 @@ from agentgym_r1.envs.vector import VectorTextEnv
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.retrieval import Retriever, open_retriever
 from agentgym_r1.retrieval.library import Library, LocalLibrary
+from agentgym_r1.retrieval.opening import NAMES
 from agentgym_r1.retrieval.scholar import SERVICES, open_library
 from agentgym_r1.types import Source, TaskSet
 
@@ -31,7 +33,7 @@ def make(
     protocol: str = DEFAULT_PROTOCOL,
     data: str = ANY,
     library: Library | str = OWN,
-    retriever: Retriever | str = BM25,
+    retriever: Retriever | str | Path = BM25,
     relevance: Relevance | None = None,
     **options: Any,
 ) -> PaperSearchEnv:
@@ -46,7 +48,7 @@ def make(
         library: ``own`` searches the library that came with the queries. Any other one is searched for the same
             queries, and gold papers are then recognised by their titles: ``semantic-scholar``, ``openalex`` (see
             retrieval.scholar), or a Library.
-        retriever: searches the own library: ``bm25``, an index folder, or a Retriever.
+        retriever: searches the own library: ``bm25``, ``dense``, the URL of a service, an index folder, or a Retriever.
         relevance: measures the process reward; by default membership in the gold set.
         **options: fields of Options; ``k`` (papers a search), ``listed`` (papers in the prompt), ``process`` (whether
             there is a process reward), and fields of Prices.
@@ -83,17 +85,17 @@ def _choose(data: str, source: Source, *, has_library: bool) -> str:
     return chosen if choose_source(chosen, source) else ""
 
 
-def _opened(library: Library | str, name: str, split: str, retriever: Retriever | str) -> Library:
+def _opened(library: Library | str, name: str, split: str, retriever: Retriever | str | Path) -> Library:
     if not isinstance(library, str):
         return library
     return _own_library(name, split, retriever) if library == OWN else open_library(library)
 
 
-def _own_library(name: str, split: str, retriever: Retriever | str) -> LocalLibrary:
+def _own_library(name: str, split: str, retriever: Retriever | str | Path) -> LocalLibrary:
     """Return the library of a set, or of the world's split."""
     place = _place(name) if name else (split, "")
-    if retriever == BM25:
-        return _searched_by_bm25(*place)
+    if isinstance(retriever, str) and retriever in NAMES:
+        return _searched_by_name(*place, retriever)
     papers = _papers(*place)
     return LocalLibrary(papers, open_retriever(retriever, corpus=papers.documents))
 
@@ -107,9 +109,9 @@ def _place(name: str) -> tuple[str, str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _searched_by_bm25(place: str, sha256: str) -> LocalLibrary:
+def _searched_by_name(place: str, sha256: str, retriever: str) -> LocalLibrary:
     papers = _papers(place, sha256)
-    return LocalLibrary(papers, open_retriever(BM25, corpus=papers.documents))
+    return LocalLibrary(papers, open_retriever(retriever, corpus=papers.documents))
 
 
 @functools.lru_cache(maxsize=4)

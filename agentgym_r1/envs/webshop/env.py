@@ -6,6 +6,7 @@ reads last.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -271,7 +272,7 @@ def make(
     split: str = "test",
     source: Source = "auto",
     protocol: str = DEFAULT_PROTOCOL,
-    retriever: Retriever | str = "bm25",
+    retriever: Retriever | str | Path = "bm25",
     products: Products = SMALL,
     goals: Kind | None = None,
     goal_sampling: Sampling = "seeded",
@@ -283,7 +284,8 @@ def make(
         split: ``train``, ``dev`` or ``test``.
         source: ``auto``, ``real`` or ``world``.
         protocol: a preset; see envs.presets.
-        retriever: ``bm25``, an index folder, or a Retriever whose passages' ids are asins.
+        retriever: ``bm25`` or ``dense``, the URL of a service, an index folder, or a Retriever whose passages' ids are
+            asins.
         products: 1,000 (the small real set, or a world), ``full`` (all real products), or the size of a world.
         goals: ``synthetic`` or ``human``; by default synthetic ones of a part of the products, human ones of all.
         goal_sampling: ``seeded``, or ``original`` for the prices, limits and odds of WebShop's own stream, some of

@@ -87,7 +87,7 @@ def open_goals(stock: Stock, kind: Kind | None, sampling: Sampling, split: str) 
     return ShopTasks(goals, split=split)
 
 
-def open_shop(stock: Stock, retriever: Retriever | str) -> Shop:
+def open_shop(stock: Stock, retriever: Retriever | str | Path) -> Shop:
     """Return the shop over a catalogue; environments that name the same retriever share it, and its caches.
 
     Args:
@@ -108,7 +108,7 @@ def _shared_shop(stock: Stock, retriever: str) -> Shop:
     return _shop(open_catalogue(stock), retriever)
 
 
-def _shop(catalogue: Catalogue, retriever: Retriever | str) -> Shop:
+def _shop(catalogue: Catalogue, retriever: Retriever | str | Path) -> Shop:
     return Shop(catalogue, _search(catalogue, open_retriever(retriever, corpus=ProductCorpus(catalogue))))
 
 
