@@ -11,7 +11,8 @@ from agentgym_r1.bench.summary import ranking
 
 _INTERVAL_DIGITS = 3
 _KINDS_SHOWN = 10
-_WITHOUT_KINDS = ("random", "exploit-")
+_ONE_LINE = ("random", "exploit-")
+"""Policies that have their row and nothing more."""
 
 
 def table(results: Mapping[str, Any]) -> Group:
@@ -84,9 +85,23 @@ def _notes(results: Mapping[str, Any]) -> list[Text]:
         for row in rows:
             if row["first_error"]:
                 notes.append(Text(f"  {row['policy']}: {row['first_error']}", style="red"))
-            if 1 < len(row["kinds"]) <= _KINDS_SHOWN and not row["policy"].startswith(_WITHOUT_KINDS):
-                notes.append(Text(f"  {row['policy']} by kind: {_kinds(row)}"))
+            if not row["policy"].startswith(_ONE_LINE):
+                notes += [Text(f"  {row['policy']} {what}") for what in _details(row)]
     return notes
+
+
+def _details(row: Mapping[str, Any]) -> list[str]:
+    """Return the means of the environment's own metrics, and the success by kind where there are a few kinds."""
+    details = []
+    if row["metrics"]:
+        details.append(f"means: {', '.join(f'{name} {_short(value)}' for name, value in row['metrics'].items())}")
+    if 1 < len(row["kinds"]) <= _KINDS_SHOWN:
+        details.append(f"by kind: {_kinds(row)}")
+    return details
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
 
 
 def _kinds(row: Mapping[str, Any]) -> str:

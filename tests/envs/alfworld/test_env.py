@@ -226,7 +226,9 @@ def test_the_bench_names_the_types_as_the_papers_do(tmp_path):
     said = "".join(str(part) for part in table(results).renderables)
     assert "expert by kind: Pick 1.000 (" in said
     assert "All 1.000 (30)" in said
+    assert "expert means: progress 1.000" in said
     assert "random by kind" not in said
+    assert "random means" not in said
 
 
 def test_panels_of_types_are_parts_of_the_split():
