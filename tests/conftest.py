@@ -6,6 +6,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from agentgym_r1.retrieval.lucene_java import Java
+
 DEFAULT_SAMPLES = Path(__file__).resolve().parents[1].parent / "shared"
 
 
@@ -20,6 +22,19 @@ def samples() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"no real samples in {folder}: set AGENTGYM_R1_SAMPLES to a folder with data/ and golden/")
     return folder
+
+
+@pytest.fixture(scope="session")
+def java() -> Java:
+    """The Java that Lucene runs on; tests marked ``java`` skip without one."""
+    from agentgym_r1.errors import MissingExtra
+    from agentgym_r1.retrieval.lucene_java import find_jar, find_java
+
+    try:
+        find_jar()
+        return find_java()
+    except MissingExtra as err:
+        pytest.skip(str(err))
 
 
 @pytest.fixture(autouse=True)

@@ -61,7 +61,7 @@ class JsonlCorpus(BaseCorpus):
         self._check_index(index)
         line = self._data[int(self._offsets[index]) : int(self._offsets[index + 1])]
         try:
-            return _document(msgspec.json.decode(line), index)
+            return read_row(msgspec.json.decode(line), index)
         except (msgspec.DecodeError, UnicodeDecodeError, DataError) as err:
             raise DataError(
                 f"{self.path}: row {index} is not a document ({one_line(err)}); is the file complete?"
@@ -75,7 +75,7 @@ class JsonlCorpus(BaseCorpus):
             return stored.read_text(encoding="ascii")
         check_unique(self)
         value = corpus_sha256(self)
-        _write_atomically(stored, value.encode("ascii"))
+        write_atomically(stored, value.encode("ascii"))
         return value
 
 
@@ -89,11 +89,12 @@ def _line_offsets(path: Path, cache: Path) -> Any:
                     offsets.append(position)
                 position += len(line)
         offsets.append(position)
-        _write_atomically(cache, offsets.tobytes())
+        write_atomically(cache, offsets.tobytes())
     return np.memmap(cache, dtype=np.int64, mode="r")
 
 
-def _write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a whole file or none; raise DataError when the folder cannot be written."""
     temporary = temporary_beside(path)
     try:
         temporary.write_bytes(data)
@@ -102,8 +103,8 @@ def _write_atomically(path: Path, data: bytes) -> None:
         raise DataError(f"{path.parent}: cannot be written ({err.strerror}); set AGENTGYM_R1_HOME") from err
 
 
-def _document(row: Any, position: int) -> Document:
-    """Return the document of a JSON row; raise DataError when the row has neither form."""
+def read_row(row: Any, position: int) -> Document:
+    """Return the document of a JSON row, its position being the id when it has none; raise DataError if it is none."""
     if not isinstance(row, dict):
         raise DataError(f"expected an object, got {type(row).__name__}")
     document_id = str(row.get("id", position))
@@ -125,7 +126,7 @@ def stream_gzip(path: Path) -> Iterator[Document]:
     try:
         with gzip.open(path, "rb") as handle:
             for position, line in enumerate(line for line in handle if not line.isspace()):
-                yield _document(msgspec.json.decode(line), position)
+                yield read_row(msgspec.json.decode(line), position)
     except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError, DataError) as err:
         raise DataError(f"{path}: not whole, near row {position + 1} ({one_line(err)}); get it again") from err
 
@@ -136,6 +137,6 @@ def read_json(path: Path) -> MemoryCorpus:
         rows = msgspec.json.decode(path.read_bytes())
         if not isinstance(rows, list):
             raise DataError(f"expected a list of documents, got {type(rows).__name__}")
-        return MemoryCorpus([_document(row, position) for position, row in enumerate(rows)])
+        return MemoryCorpus([read_row(row, position) for position, row in enumerate(rows)])
     except (msgspec.DecodeError, UnicodeDecodeError, DataError) as err:
         raise DataError(f"{path}: not a corpus ({one_line(err)}); is the file complete?") from err

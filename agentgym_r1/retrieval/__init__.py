@@ -14,6 +14,7 @@ from agentgym_r1.retrieval.hybrid import (
     WeightedScores,
 )
 from agentgym_r1.retrieval.index import read_manifest, verify_index
+from agentgym_r1.retrieval.lucene import LuceneRetriever, adopt_lucene, write_lucene
 from agentgym_r1.retrieval.memory import MemoryRetriever
 from agentgym_r1.retrieval.opening import open_retriever
 from agentgym_r1.retrieval.postings import Bm25Settings
@@ -27,6 +28,7 @@ __all__ = [
     "Encoder",
     "EncoderSettings",
     "HybridRetriever",
+    "LuceneRetriever",
     "MemoryRetriever",
     "Passage",
     "ReciprocalRank",
@@ -36,10 +38,12 @@ __all__ = [
     "Retriever",
     "WeightedScores",
     "adopt_flat",
+    "adopt_lucene",
     "open_encoder",
     "open_retriever",
     "read_manifest",
     "verify_index",
     "write_bm25",
     "write_dense",
+    "write_lucene",
 ]

@@ -200,11 +200,18 @@ def indexed_corpus(folder: Path, manifest: Manifest, corpus: Corpus | None = Non
     if corpus is not None:
         return corpus
     try:
-        opened = open_corpus(manifest.corpus)
+        opened = _open_named(Path(manifest.corpus))
     except DataError as err:
         raise RetrievalError(f"{folder}: the corpus it was built from cannot be opened: {err}") from err
     _check_corpus(folder, manifest, opened)
     return opened
+
+
+def _open_named(path: Path) -> Corpus:
+    """Open what a manifest names: a corpus file, or a Lucene index that stores its documents."""
+    from agentgym_r1.retrieval.lucene_folder import LuceneCorpus, is_lucene
+
+    return LuceneCorpus(path) if is_lucene(path) else open_corpus(path)
 
 
 def _check_corpus(folder: Path, manifest: Manifest, corpus: Corpus) -> None:

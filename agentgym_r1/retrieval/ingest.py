@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agentgym_r1.corpus import ArrowCorpus, Corpus, open_corpus, stream_gzip, write_corpus
 from agentgym_r1.errors import DataError
+from agentgym_r1.retrieval.lucene_folder import LuceneCorpus, is_lucene
 from agentgym_r1.types import Document
 
 Progress = Callable[[str, int, int | None], None]
@@ -52,13 +53,17 @@ def opened_corpus(path: Path, *, beside: Path, progress: Progress) -> Iterator[C
     """Open a corpus file of any kind, Search-R1's packed JSONL included, for the time an index is built from it.
 
     Args:
-        path: the file. A packed one has no random access: its documents wait in a hidden file for that time.
+        path: the file, or the folder of a Lucene index that stores its documents. A packed file has no random access:
+            its documents wait in a hidden file for that time.
         beside: the index that is built; the hidden file lies beside it, and one that a killed build left is replaced.
         progress: see CountedCorpus.
 
     Raises:
         DataError: the file is missing, damaged or no corpus.
     """
+    if is_lucene(path):
+        yield CountedCorpus(LuceneCorpus(path), progress, path=path.resolve())
+        return
     if not _is_packed(path):
         corpus = open_corpus(path)
         yield CountedCorpus(corpus, progress, path=getattr(corpus, "path", None))

@@ -14,6 +14,9 @@ from agentgym_r1.retrieval.dense_index import KIND as DENSE
 from agentgym_r1.retrieval.dense_index import write_dense
 from agentgym_r1.retrieval.encoder import open_encoder
 from agentgym_r1.retrieval.index import FORMAT_VERSION, MANIFEST, read_manifest
+from agentgym_r1.retrieval.lucene import KIND as LUCENE
+from agentgym_r1.retrieval.lucene import LuceneRetriever
+from agentgym_r1.retrieval.lucene_folder import is_lucene
 from agentgym_r1.types import digest
 
 NAMES = (KIND, DENSE)
@@ -24,8 +27,9 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
     """Return the retriever that ``spec`` names.
 
     Args:
-        spec: a retriever, which is returned as it is; the path of an index folder; the URL of a service; or ``bm25`` or
-            ``dense`` (all-MiniLM-L6-v2), which is built for the corpus once and kept under ``home()/index``.
+        spec: a retriever, which is returned as it is; the path of an index folder, ours or one of Lucene (pyserini,
+            Anserini); the URL of a service; or ``bm25`` or ``dense`` (all-MiniLM-L6-v2), which is built for the corpus
+            once and kept under ``home()/index``.
         corpus: what is to be searched: needed for ``bm25`` and ``dense``; an index folder must have been built from it,
             and a service must say that it searches it.
 
@@ -43,6 +47,8 @@ def open_retriever(spec: str | Path | Retriever, *, corpus: Corpus | None = None
         return _remote(str(spec), corpus)
     if (Path(spec) / MANIFEST).is_file():
         return _open_folder(Path(spec), corpus)
+    if is_lucene(Path(spec)):
+        return LuceneRetriever.open(spec, corpus=corpus)
     raise unknown_name("retriever (no index folder either)", str(spec), NAMES)
 
 
@@ -53,7 +59,9 @@ def _open_folder(folder: Path, corpus: Corpus | None) -> Retriever:
         return BM25Retriever.open(folder, corpus=corpus)
     if kind == DENSE:
         return DenseRetriever.open(folder, corpus=corpus)
-    raise RetrievalError(f"{folder}: an index of kind {kind!r}, this version opens {KIND!r} and {DENSE!r}")
+    if kind == LUCENE:
+        return LuceneRetriever.open(folder, corpus=corpus)
+    raise RetrievalError(f"{folder}: an index of kind {kind!r}, this version opens {KIND!r}, {DENSE!r} and {LUCENE!r}")
 
 
 def _remote(url: str, corpus: Corpus | None) -> RemoteRetriever:
