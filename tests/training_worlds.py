@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import gymnasium as gym
 from agentgym_r1.context import Section
 from agentgym_r1.data.tasks import ListTasks
 from agentgym_r1.envs import gsm8k
+from agentgym_r1.retrieval import open_retriever
 from agentgym_r1.text_env import Options, Outcome, StepPlan, TextEnv, Verdict
 from agentgym_r1.types import Task, ToolResult
 
@@ -24,11 +26,15 @@ class ColourEnv(TextEnv):
     """See a colour, answer its side; a task is KIND-STEPS-NUMBER.
 
     The kind ``crash`` raises at its second step, ``long`` has a prompt beyond any budget, and ``die`` ends the whole
-    process at its second step, once (``grave`` is the file that remembers it).
+    process at its second step, once (``grave`` is the file that remembers it). The kind ``ask``, of the split
+    ``asking``, asks a retrieval service at its second step, once that is down: the file ``grave`` says that somebody
+    waits for it, ``grave.down`` that it is.
     """
 
-    def __init__(self, *, split: str = "train", grave: str = "", **options: Any) -> None:
-        ids = FAULTS if split == "faults" else [f"walk-3-{split}{i}" for i in range(256)]
+    def __init__(self, *, split: str = "train", grave: str = "", retriever: str = "", **options: Any) -> None:
+        kind = "ask" if split == "asking" else "walk"
+        ids = FAULTS if split == "faults" else [f"{kind}-3-{split}{i}" for i in range(256)]
+        self._retriever = open_retriever(retriever) if retriever else None
         tasks = ListTasks([Task(i, "seen", None) for i in ids], name="colours", split=split, source="world")
         self._grave = Path(grave)
         self._colours: list[str] = []
@@ -57,11 +63,20 @@ class ColourEnv(TextEnv):
             raise RuntimeError("the world broke, as it was told to")
         if self.steps == 1 and kind == "die":
             die_once(self._grave)
+        if self.steps == 1 and self._retriever is not None:
+            self._wait_for_outage()
+            self._retriever.search(["red"], k=1)
         right = plan.action.split()[:1] == [SIDES[self._colours[self.steps]]]
         self._right += right
         over = self.steps + 1 == len(self._colours)
         share = self._right / len(self._colours)
         return Outcome("", rewards={"right": float(right)}, verdict=Verdict(share == 1, share) if over else None)
+
+    def _wait_for_outage(self) -> None:
+        self._grave.touch()
+        until = time.monotonic() + 60
+        while not self._grave.with_suffix(".down").exists() and time.monotonic() < until:
+            time.sleep(0.02)
 
     def _outcome_reward(self, verdict: Verdict) -> float:
         return 0.0

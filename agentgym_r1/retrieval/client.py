@@ -53,6 +53,7 @@ class RemoteRetriever:
         self._lock = threading.Lock()
         self._http: httpx.Client | None = None
         self._pid = 0
+        self._down_since: float | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self._url, self._index, self._patience)
@@ -108,6 +109,7 @@ class RemoteRetriever:
             left = max(deadline - time.monotonic(), 0.001)
             body = write_request(queries, k=k, index=self._asked, timeout=left)
             reply, failure = self._attempt(body, left)
+            self._notice(failure, down=reply is None)
             if reply is not None and reply.is_success:
                 self._check_corpus(reply)
                 return read_reply(reply.content, queries=len(queries), k=k)
@@ -131,6 +133,18 @@ class RemoteRetriever:
         except httpx.TransportError as err:
             return None, _unreachable(self._base, err)
         return reply, f"{self._base}/retrieve answered {reply.status_code}: {' '.join(reply.text.split())[:300]}"
+
+    def _notice(self, failure: str, *, down: bool) -> None:
+        """Log once that the service went away, whoever asks it, and once that it is back."""
+        with self._lock:
+            since = self._down_since
+            if down == (since is not None):
+                return
+            self._down_since = time.monotonic() if down else None
+        if since is None:
+            logger.warning("%s; searches wait for it, up to %g s each", failure, self._patience)
+        else:
+            logger.warning("%s answers again after %.1f s", self.name, time.monotonic() - since)
 
     def _check_corpus(self, reply: httpx.Response) -> None:
         """Refuse a service that comes back with another corpus: one run must not mix two."""

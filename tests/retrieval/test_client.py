@@ -291,6 +291,19 @@ def test_clients_outlive_a_service_that_is_killed_under_load_and_restarted(mills
             worker.result(60)
 
 
+def test_an_outage_is_logged_once_when_it_begins_and_once_when_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    port = free_port()
+    remote = RemoteRetriever(f"http://127.0.0.1:{port}", patience=30)
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(remote.search, [f"q{n}"], k=1) for n in range(4)]
+        wait_until(lambda: bool(caplog.records))
+        with RunningService({"echo": EchoRetriever()}, port=port):
+            assert [future.result(30) for future in asked] == [[echo(f"q{n}", 1)] for n in range(4)]
+    began, over = (record.getMessage() for record in caplog.records if record.name == "agentgym_r1.retrieval.client")
+    assert "no retrieval service answers" in began and began.endswith("searches wait for it, up to 30 s each")
+    assert f"http://127.0.0.1:{port} answers again after" in over
+
+
 def test_a_stopped_service_finishes_what_is_under_way() -> None:
     retriever = EchoRetriever(seconds=0.5)
     with ThreadPoolExecutor(4) as pool:

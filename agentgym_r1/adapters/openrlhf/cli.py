@@ -47,7 +47,7 @@ def ppo(
     """Train a policy; flags after -- go to OpenRLHF untouched."""
     options = {key: value for key, value in locals().items() if value is not None}
     given = {key: options[key] for key in options.keys() - {"context", "recipe", "env_arg", "dry_run"}}
-    from agentgym_r1.adapters.openrlhf.launch import check, prepare, run
+    from agentgym_r1.adapters.openrlhf.launch import check, check_machine, prepare, run
     from agentgym_r1.adapters.openrlhf.recipes import build_launch
 
     given.setdefault("out", Path("runs") / f"ppo-{datetime.now():%Y%m%d-%H%M%S}")
@@ -58,6 +58,7 @@ def ppo(
     if dry_run:
         typer.echo(launch.shown())
         return
+    check_machine(launch)
     training, evaluation = prepare(launch)
     typer.echo(f"{training} tasks to train on, {evaluation} to evaluate on; everything goes to {launch.out}", err=True)
     run(launch)

@@ -64,7 +64,8 @@ def _gpu() -> Iterator[Finding]:
         yield Finding("gpu", "fail", "torch is not installed: make train-env")
         return
     if not torch.cuda.is_available():
-        yield Finding("gpu", "fail", "torch finds no CUDA GPU: give --device cpu, or install a CUDA build of torch")
+        remedy = "give --device cpu for a tiny model, --ray ADDRESS of a cluster, or install a CUDA build of torch"
+        yield Finding("gpu", "fail", f"torch finds no CUDA GPU: {remedy}")
         return
     names = {torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())}
     yield Finding("gpu", "ok", f"{torch.cuda.device_count()} x {', '.join(sorted(names))}")

@@ -13,6 +13,7 @@ from agentgym_r1 import ray_pool
 DEVICE = "AGENTGYM_R1_DEVICE"
 RAY_ADDRESS = "AGENTGYM_R1_RAY"
 FORWARDED = ("VLLM_", "NCCL_", "GLOO_", "DS_", "TOKENIZERS_", "TORCHDYNAMO_", "WANDB_")
+# OpenRLHF asks Ray for GPUs; on a CPU they are a number and no more
 _CPU_RAY = {"num_gpus": 8, "num_cpus": 32, "object_store_memory": 500 * 2**20, "include_dashboard": False}
 
 
@@ -22,11 +23,9 @@ def main() -> None:
 
     variables = ray_pool.forwarded((*ray_pool.FORWARDED, *FORWARDED))
     variables.setdefault("TOKENIZERS_PARALLELISM", "true")
-    runtime = {"env_vars": variables}
-    if os.environ.get(DEVICE) == "cpu":  # OpenRLHF asks Ray for GPUs; on a CPU they are a number and no more
-        ray.init(runtime_env=runtime, **_CPU_RAY)
-    else:
-        ray.init(address=os.environ.get(RAY_ADDRESS), runtime_env=runtime)
+    address = os.environ.get(RAY_ADDRESS)
+    alone = os.environ.get(DEVICE) == "cpu" and not address
+    ray.init(address=address, runtime_env={"env_vars": variables}, **(_CPU_RAY if alone else {}))
 
     from agentgym_r1.adapters.openrlhf.trainer import install
 

@@ -13,10 +13,11 @@ from typing import Any, Literal
 import gymnasium as gym
 
 import agentgym_r1
+from agentgym_r1.adapters.openrlhf.doctor import examine
 from agentgym_r1.adapters.openrlhf.driver import DEVICE, RAY_ADDRESS
 from agentgym_r1.adapters.openrlhf.prompts import INPUT_KEY, LABEL_KEY, write_prompts
 from agentgym_r1.adapters.openrlhf.spec import VARIABLE, RunSpec
-from agentgym_r1.errors import AgentGymError, ConfigError, unknown_name
+from agentgym_r1.errors import AgentGymError, ConfigError, MissingExtra, unknown_name
 from agentgym_r1.ray_pool import check_address
 
 Device = Literal["gpu", "cpu"]
@@ -161,6 +162,22 @@ def check(launch: Launch, args: Any) -> None:
         raise unknown_name("environment", launch.spec.env, [i for i in gym.registry if i.startswith("AgentR1/")])
 
 
+def check_machine(launch: Launch) -> None:
+    """Check that this machine can run it, or that the cluster is there, before anything is written.
+
+    Raises:
+        ConfigError: a GPU is asked for and there is none, or no cluster answers at the address.
+        MissingExtra: a package is not installed.
+    """
+    if launch.ray:
+        check_address(launch.ray)
+        return
+    failed = sorted((f for f in examine(launch.device) if f.status == "fail"), key=lambda f: f.point != "gpu")
+    for finding in failed:
+        kind = ConfigError if finding.point == "gpu" else MissingExtra
+        raise kind(f"{finding.point}: {finding.detail}")
+
+
 def prepare(launch: Launch) -> tuple[int, int]:
     """Write the prompt sets and return how many tasks each has (training, evaluation).
 
@@ -188,24 +205,11 @@ def run(launch: Launch) -> None:
     """Run the training to its end.
 
     Raises:
-        ConfigError: a GPU is asked for and there is none, or no cluster answers at the address.
         AgentGymError: the run failed.
     """
-    if launch.device == "gpu" and not launch.ray and not _has_gpu():
-        raise ConfigError(
-            "no CUDA GPU was found here: give --device cpu for a tiny model, or --ray ADDRESS of a cluster"
-        )
-    if launch.ray:
-        check_address(launch.ray)
     code = subprocess.run(launch.command(), env={**os.environ, **launch.variables()}, check=False).returncode  # noqa: S603
     if code:
         raise AgentGymError(f"the training run failed with exit code {code}: its own messages are above")
-
-
-def _has_gpu() -> bool:
-    import torch
-
-    return bool(torch.cuda.is_available())
 
 
 def _flag(name: str, value: Any) -> list[str]:

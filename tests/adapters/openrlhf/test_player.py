@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import pytest
+from echo import EchoRetriever
 from toy import GuessEnv
 
 from agentgym_r1.adapters.openrlhf.engine import RolloutEngine
@@ -13,6 +14,8 @@ from agentgym_r1.adapters.openrlhf.player import Player
 from agentgym_r1.adapters.openrlhf.samples import Watch, rows_of
 from agentgym_r1.adapters.openrlhf.spec import Job, RunSpec
 from agentgym_r1.errors import ConfigError, EngineError
+from agentgym_r1.retrieval import RemoteRetriever
+from agentgym_r1.retrieval.service import RunningService
 from agentgym_r1.types import Message
 
 EOS = 0
@@ -86,6 +89,18 @@ def test_rows_hold_the_ids_that_the_engine_was_given_and_sampled():
     assert [row.reward for row in sample.rows] == [0.0, 1.0]
 
 
+@pytest.mark.parametrize("context", ["append", "window", "state", "summary"])
+def test_the_ids_are_those_of_the_engine_under_every_context_policy(context):
+    long_call = CALL.replace("7", "3" * 40)
+    script = Scripted(long_call, long_call, CALL, "<answer>7</answer>")
+    sample = play(script, make_env=lambda phase: GuessEnv(context=context, context_budget=420, max_steps=9))
+    assert sample.trajectory.success and len(sample.rows) == 4
+    assert {step.context["policy"] for step in sample.trajectory.transitions} == {context}
+    assert [list(row.prompt_ids) for row in sample.rows] == [ids for ids, _ in script.given]
+    said = [long_call, long_call, CALL, "<answer>7</answer>"]
+    assert [list(row.action_ids) for row in sample.rows] == [[*map(ord, text), EOS] for text in said]
+
+
 def test_the_text_of_an_action_shows_no_end_token():
     sample = play(Scripted("<answer>7</answer>"))
     assert sample.trajectory.transitions[0].action == "<answer>7</answer>"
@@ -154,6 +169,43 @@ def test_a_broken_step_ends_the_episode_and_the_environment():
 
     sample = play(Scripted(CALL), make_env=lambda phase: Falling())
     assert sample.rows == () and sample.trajectory.error == "environment: RuntimeError: fell over"
+
+
+class Asking(GuessEnv):
+    """Asks a retrieval service at every step."""
+
+    def __init__(self, url, *, patience):
+        self._service = RemoteRetriever(url, patience=patience)
+        super().__init__()
+
+    def step(self, action):
+        self._service.search(["seven"], k=1)
+        return super().step(action)
+
+
+@pytest.mark.parametrize(("patience", "broken"), [(30, False), (0.3, True)])
+def test_an_outage_of_the_retrieval_service_is_waited_for_or_breaks_the_episode(patience, broken, caplog):
+    service = RunningService({"echo": EchoRetriever()})
+    url = service.address()
+    script = Scripted(CALL, "<answer>7</answer>")
+    player = Player(SPEC, make_env=lambda phase: Asking(url, patience=patience))
+    engine = RolloutEngine(script, Letters(), Params(), max_length=20_000)
+    back = []
+
+    async def interrupted():
+        service.close()
+        playing = asyncio.create_task(player.play("train n7", SEVEN, engine))
+        await asyncio.sleep(1)
+        back.append(RunningService({"echo": EchoRetriever()}, port=int(url.rpartition(":")[2])))
+        return await playing, await player.play("train n7", SEVEN, engine)
+
+    during, after = asyncio.run(interrupted())
+    back[0].close()
+    assert after.trajectory.success and after.rows
+    assert bool(during.rows) == (not broken)
+    if broken:
+        assert during.trajectory.error.startswith("environment: RetrievalError: no retrieval service answers")
+        assert any("is left out of training" in record.getMessage() for record in caplog.records)
 
 
 def test_an_unknown_task_is_the_callers_mistake():

@@ -1,10 +1,12 @@
 """The recipes, against OpenRLHF's own parser and our environments."""
 
+from operator import attrgetter
 from pathlib import Path
 
 import gymnasium as gym
 import pytest
 
+from agentgym_r1.adapters.openrlhf.advantages import ALGORITHMS, CRITIC_ALGORITHMS
 from agentgym_r1.adapters.openrlhf.flags import resolve_flags
 from agentgym_r1.adapters.openrlhf.launch import check
 from agentgym_r1.adapters.openrlhf.recipes import build_launch, read_recipe
@@ -18,8 +20,83 @@ def launch(recipe=None, *, extra=(), **given):
     return build_launch(recipe, {"out": Path("runs/x"), **given}, env_args={}, extra=tuple(extra))
 
 
+GIGPO = {
+    "actor.adam.lr": 1e-6,
+    "algo.kl.init_coef": 0.01,
+    "algo.kl.use_loss": True,
+    "algo.advantage.gamma": 0.95,
+    "rollout.batch_size": 16,
+    "rollout.n_samples_per_prompt": 8,
+    "rollout.max_new_tokens": 512,
+    "eval.temperature": 0.4,
+    "eval.steps": 5,
+}
+PUBLISHED = {
+    # Search-R1 (arXiv 2503.09516), train_ppo.sh and train_grpo.sh
+    "gsm8k": {
+        "actor.adam.lr": 1e-6,
+        "critic.adam.lr": 1e-5,
+        "algo.kl.init_coef": 0.001,
+        "algo.kl.use_loss": False,
+        "rollout.batch_size": 512,
+        "train.batch_size": 256,
+        "rollout.temperature": 1.0,
+        "algo.advantage.gamma": 1.0,
+        "algo.advantage.lambd": 1.0,
+        "train.num_episodes": 15,
+    },
+    "hotpotqa": {
+        "actor.adam.lr": 1e-6,
+        "actor.lr_warmup_ratio": 0.285,
+        "algo.kl.init_coef": 0.001,
+        "algo.kl.use_loss": True,
+        "rollout.batch_size": 512,
+        "rollout.n_samples_per_prompt": 5,
+        "rollout.max_new_tokens": 500,
+        "rollout.temperature": 1.0,
+    },
+    # GiGPO (arXiv 2505.10978), examples/gigpo_trainer
+    "alfworld": GIGPO,
+    "webshop": GIGPO,
+    # Agent-R1 (arXiv 2511.14460), examples/run_qwen3-4b_gsm8k_tool.sh
+    "paper_search": {
+        "actor.adam.lr": 1e-6,
+        "algo.kl.init_coef": 0.001,
+        "algo.kl.use_loss": True,
+        "rollout.batch_size": 256,
+        "rollout.n_samples_per_prompt": 5,
+        "train.batch_size": 160,
+        "rollout.max_new_tokens": 2048,
+        "eval.steps": 5,
+    },
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_has_the_published_values(recipe):
+    args = resolve_flags(launch(recipe).openrlhf_flags())
+    published = PUBLISHED[recipe.stem]
+    assert {name: attrgetter(name)(args) for name in published} == published
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_is_a_run_that_openrlhf_takes(algorithm):
+    flags = [*BASE, "--rollout.n_samples_per_prompt", "2"]
+    run = launch(env="AgentR1/GSM8K-v0", model="M", device="cpu", algorithm=algorithm, extra=flags)
+    args = resolve_flags(run.openrlhf_flags())
+    check(run, args)
+    assert bool(args.critic.model_name_or_path) == (algorithm in CRITIC_ALGORITHMS)
+
+
+def test_more_nodes_are_flags_after_the_dashes():
+    flags = ["--actor.num_nodes", "2", "--ref.num_nodes", "2", "--vllm.num_engines", "16"]
+    run = launch(next(path for path in RECIPES if path.stem == "hotpotqa"), extra=flags, ray="head:6379")
+    check(run, resolve_flags(run.openrlhf_flags()))
+    assert run.variables()["AGENTGYM_R1_RAY"] == "head:6379"
+
+
 def test_there_are_recipes():
-    assert len(RECIPES) >= 4
+    assert {path.stem for path in RECIPES} == set(PUBLISHED)
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)

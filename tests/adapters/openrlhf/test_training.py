@@ -1,6 +1,14 @@
 """The real OpenRLHF on the CPU, with tiny models: what is trained on is what was played."""
 
+import re
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from echo import EchoRetriever
+
+from agentgym_r1.retrieval.service import RunningService
 
 pytestmark = [pytest.mark.openrlhf, pytest.mark.timeout(600)]
 GSM8K = ("--env-arg", "source=world", "--env-arg", "max_steps=3", "--tasks", "12", "--eval-tasks", "4")
@@ -31,7 +39,12 @@ def test_the_learning_rate_schedule_ends_with_the_run(mixed):
 def test_the_trainer_finds_the_log_probabilities_of_the_engine_under_every_context_policy(mixed):
     assert max(mixed.figures("logprob_gap")) < 1e-2
     played = mixed.trajectories("step-000001.jsonl")
-    assert {step.context["policy"] for t in played for step in t.transitions} >= {"append", "window", "state"}
+    assert {step.context["policy"] for t in played for step in t.transitions} >= {
+        "append",
+        "window",
+        "state",
+        "summary",
+    }
 
 
 def test_every_recorded_step_keeps_the_ids_that_were_sampled(mixed):
@@ -52,8 +65,11 @@ def test_tensorboard_holds_the_episode_figures(mixed):
 
     (folder,) = (mixed.out / "tensorboard").iterdir()
     events = EventAccumulator(str(folder)).Reload()
-    names = events.Tags()["scalars"]
-    assert any(name.endswith("episode/return") for name in names) and any("eval_success" in name for name in names)
+    logged = {name: [event.value for event in events.Scalars(name)] for name in events.Tags()["scalars"]}
+    for name in ("episode/return", "episode/steps", "logprob_gap", "mini_batches", "idle_rows", "actor_lr"):
+        assert logged[f"train/{name}"] == pytest.approx(mixed.figures(name), rel=1e-5), name
+    for name in ("eval_success", "eval_success_low", "eval_success_high", "eval_score"):
+        assert logged[f"eval/{name}"] == pytest.approx(mixed.evaluations(name), rel=1e-5), name
 
 
 def test_the_hotpotqa_world_trains_with_a_group_baseline(train, tiny_model):
@@ -99,6 +115,73 @@ def test_training_goes_on_asynchronously_when_episodes_break(train, word_model, 
     finished = {t.task_id: len(t.transitions) for t in later if not t.error}
     assert (finished["walk-1-0"], finished["walk-50-0"], finished["die-3-0"]) == (1, 50, 3)
     assert "is left out of training" in run.log and len(run.evaluations("eval_success")) >= 1
+
+
+OUTAGE = 10.0  # seconds
+
+
+def interrupt(service, asked):
+    """Close a service as soon as an environment is about to ask it, and start one like it again after the outage."""
+    while not asked.exists():
+        time.sleep(0.05)
+    port = int(service.address().rpartition(":")[2])
+    service.close()
+    asked.with_suffix(".down").touch()
+    time.sleep(OUTAGE)
+    return RunningService({"echo": EchoRetriever()}, port=port)
+
+
+@pytest.fixture(scope="module")
+def filtered(train, word_model, tmp_path_factory):
+    """Groups whose score says nothing are filtered out, wandb logs offline, and the retrieval service is away once."""
+    folder = tmp_path_factory.mktemp("outage")
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as pool:
+        patch.setenv("WANDB_MODE", "offline")
+        patch.setenv("WANDB_DIR", str(folder))
+        service = RunningService({"echo": EchoRetriever()})
+        outage = pool.submit(interrupt, service, folder / "asked")
+        try:
+            run = train(
+                *("--env", "training_worlds:Worlds/Colours-v0", "--model", str(word_model), "--algorithm", "rloo"),
+                *("--split", "asking", "--env-arg", f"grave={folder / 'asked'}", "--threads", "32"),
+                *("--env-arg", f"retriever={service.address()}", "--tasks", "24", "--record-every", "1"),
+                *("--eval-tasks", "4", "--eval-split", "held", "--eval-every", "1"),
+                flags="--data.max_len 64 --rollout.max_new_tokens 1 --rollout.batch_size 8 --train.batch_size 32 "
+                "--rollout.n_samples_per_prompt 4 --algo.dynamic_filtering_enable --algo.dynamic_filtering_range 0 1 "
+                f"--logger.wandb.key {'0' * 40}",
+            )
+        finally:
+            (folder / "asked").touch()
+            outage.result(OUTAGE + 30).close()
+    return run, folder
+
+
+def test_dynamic_filtering_trains_on_the_groups_in_its_range_alone(filtered):
+    run, _ = filtered
+    assert "Filtered out: avg_reward=0.00" in run.log and run.figures("episode/count")[0] == 32
+    assert 0 < run.figures("dynamic_filtering_pass_rate")[0] < 400  # of a prompt's four episodes
+    for number in range(1, len(run.figures("episode/count")) + 1):
+        scores = defaultdict(list)
+        for trajectory in run.trajectories(f"step-{number:06d}.jsonl"):
+            scores[trajectory.task_id].append(trajectory.score)
+        assert all(len(group) == 4 and 0 < sum(group) / 4 < 1 for group in scores.values())
+
+
+def test_training_waits_for_a_retrieval_service_that_is_down_for_ten_seconds(filtered):
+    run, _ = filtered
+    assert set(run.figures("episode/broken")) == {0.0}
+    assert "no retrieval service answers" in run.log and "searches wait for it" in run.log
+    waited = [float(seconds) for seconds in re.findall(r"answers again after ([\d.]+) s", run.log)]
+    assert max(waited) > OUTAGE - 2
+    assert max(t.seconds for t in run.trajectories("step-000001.jsonl")) > OUTAGE - 2
+
+
+def test_wandb_logs_the_episode_figures_offline(filtered):
+    _, folder = filtered
+    (log,) = folder.glob("wandb/offline-run-*/run-*.wandb")
+    written = log.read_bytes()
+    for name in (b"train/episode/return", b"train/logprob_gap", b"eval/eval_success_low"):
+        assert name in written
 
 
 LEARN = (
