@@ -10,6 +10,8 @@ from agentgym_r1.retrieval.bm25 import BM25Retriever
 
 MOST_RESULTS = 50
 MOST_RANKED = 2 * MOST_RESULTS
+SCORE_DIGITS = 6
+"""Scores that agree so far are equal: with five digits one search in 1,300 is ordered otherwise than by Lucene."""
 _Field = Literal["category", "query", "attributes"]
 _FIELDS: dict[str, _Field] = {"<c>": "category", "<q>": "query", "<a>": "attributes"}
 
@@ -43,7 +45,7 @@ class BM25Search:
         return [self._in_order(hits) for hits in self._retriever.rank(queries, k=MOST_RANKED)]
 
     def _in_order(self, hits: Sequence[tuple[int, float]]) -> list[int]:
-        keys = sorted((-round(score, 5), self._catalogue.headline(row)[0], row) for row, score in hits)
+        keys = sorted((-round(score, SCORE_DIGITS), self._catalogue.headline(row)[0], row) for row, score in hits)
         return [row for _, _, row in keys[:MOST_RESULTS]]
 
 

@@ -54,7 +54,7 @@ def test_products_with_equal_scores_stand_in_the_order_of_their_asins(world: Cat
     retriever = BM25Retriever.build(ProductCorpus(world))
     found = BM25Search(retriever, world)(["working day returns"])[0]
     scores = dict(retriever.rank(["working day returns"], k=600)[0])
-    assert found == sorted(found, key=lambda row: (-round(scores[row], 5), world.product(row).asin))
+    assert found == sorted(found, key=lambda row: (-round(scores[row], 6), world.product(row).asin))
 
 
 def test_an_index_folder_over_a_catalogue_copies_no_text(world: Catalogue, tmp_path: Path) -> None:
