@@ -14,6 +14,7 @@ from rich.text import Text
 
 import agentgym_r1
 from agentgym_r1.adapters.openrlhf.cli import train_app
+from agentgym_r1.cli_export import export
 from agentgym_r1.cli_index import app as index_app
 from agentgym_r1.errors import AgentGymError, ConfigError, require
 from agentgym_r1.registration import ENTRIES
@@ -30,6 +31,7 @@ data_app = typer.Typer(no_args_is_help=True, help="Real data sets and generated 
 app.add_typer(data_app, name="data")
 app.add_typer(index_app, name="index")
 app.add_typer(train_app, name="train")
+app.command()(export)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

@@ -1,24 +1,26 @@
-"""The commands ``agentgym-r1 train ppo`` and ``agentgym-r1 train doctor``."""
+"""The commands ``agentgym-r1 train``: ppo and doctor; those without rollouts are in cli_offline."""
 
 import json
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from agentgym_r1.adapters.openrlhf.advantages import ALGORITHMS
+from agentgym_r1.adapters.openrlhf.cli_offline import check_device, resolve, sft
 from agentgym_r1.adapters.openrlhf.plan import UNITS
-from agentgym_r1.errors import ConfigError, MissingExtra, unknown_name
+from agentgym_r1.errors import ConfigError
 
 train_app = typer.Typer(no_args_is_help=True, help="Train policies with OpenRLHF, on step-level transitions.")
-Device = Literal["gpu", "cpu"]
+_FORWARDS = {"allow_extra_args": True}
+train_app.command(context_settings=_FORWARDS)(sft)
 
 
-@train_app.command(context_settings={"allow_extra_args": True})
+@train_app.command(context_settings=_FORWARDS)
 def ppo(
     context: typer.Context,
     *,
@@ -52,7 +54,7 @@ def ppo(
 
     given.setdefault("out", Path("runs") / f"ppo-{datetime.now():%Y%m%d-%H%M%S}")
     launch = build_launch(recipe, given, env_args=_env_args(env_arg or ()), extra=tuple(context.args))
-    resolved = _resolve(launch.openrlhf_flags(), needed=not dry_run)
+    resolved = resolve(launch.openrlhf_flags(), needed=not dry_run)
     if resolved is not None:
         check(launch, resolved)
     if dry_run:
@@ -84,26 +86,6 @@ def doctor(
         Console(width=140).print(table)
     if any(finding.status == "fail" for finding in findings):
         raise typer.Exit(1)
-
-
-def check_device(device: str) -> Device:
-    """Return a device's name, or raise ConfigError."""
-    if device not in {"gpu", "cpu"}:
-        raise unknown_name("device", device, ("gpu", "cpu"))
-    return cast("Device", device)
-
-
-def _resolve(flags: list[str], *, needed: bool) -> Any:
-    """Return OpenRLHF's arguments; None where it is not installed and the command is only to be shown."""
-    from agentgym_r1.adapters.openrlhf.flags import resolve_flags
-
-    try:
-        return resolve_flags(flags)
-    except MissingExtra as err:
-        if needed:
-            raise
-        typer.echo(f"note: the flags were not checked: {err}", err=True)
-        return None
 
 
 def _env_args(pairs: Sequence[str]) -> dict[str, Any]:

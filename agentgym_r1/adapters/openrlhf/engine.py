@@ -9,7 +9,8 @@ from copy import deepcopy
 from typing import Any
 
 from agentgym_r1.errors import ConfigError, EngineError
-from agentgym_r1.policies.engines.base import Sampling, plain_prompt
+from agentgym_r1.exports.tokens import render_prompt
+from agentgym_r1.policies.engines.base import Sampling
 from agentgym_r1.types import Message, Response
 
 
@@ -56,12 +57,7 @@ class RolloutEngine:
         Raises:
             EngineError: the prompt leaves no room for a response.
         """
-        if self._tokenizer.chat_template:
-            chat = [message.to_dict() for message in messages]
-            text = self._tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-        else:
-            text = plain_prompt(messages)
-        ids = tuple(self._tokenizer(text=text, add_special_tokens=False)["input_ids"])
+        ids = render_prompt(self._tokenizer, messages)
         if 0 < len(ids) < self._max_length:
             return ids
         raise EngineError(

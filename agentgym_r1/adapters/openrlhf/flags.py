@@ -1,7 +1,7 @@
 """OpenRLHF's own command line, read from its source: flags are checked in milliseconds, without importing torch.
 
-The parser and the checks after it sit under ``__main__`` of openrlhf/cli/train_ppo_ray.py. That block is run here
-without its imports and without its last call, which would train.
+The parser and the checks after it sit under ``__main__`` of openrlhf/cli/train_ppo_ray.py, train_sft.py and
+train_dpo.py. That block is run here without its imports and without its last call, which would train.
 """
 
 import argparse
@@ -32,15 +32,15 @@ class _Given(argparse.ArgumentParser):
         raise ConfigError(f"OpenRLHF does not take these flags: {message}")
 
 
-def resolve_flags(flags: Sequence[str]) -> Any:
-    """Return OpenRLHF's arguments, a nested namespace, after its own parser and checks.
+def resolve_flags(flags: Sequence[str], *, command: str = "train_ppo_ray") -> Any:
+    """Return the arguments of an OpenRLHF command, a nested namespace, after its own parser and checks.
 
     Raises:
         ConfigError: a flag is unknown, has a wrong value, or a check fails.
         MissingExtra: OpenRLHF is not installed.
     """
     folder = openrlhf_folder()
-    tree = ast.parse((folder / "cli" / "train_ppo_ray.py").read_text(encoding="utf-8"))
+    tree = ast.parse((folder / "cli" / f"{command}.py").read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
     body = [node for node in block.body if not isinstance(node, ast.ImportFrom) and not _is_call_of(node, "train")]
     module = ast.fix_missing_locations(ast.Module(body, type_ignores=[]))
@@ -52,7 +52,7 @@ def resolve_flags(flags: Sequence[str]) -> Any:
     }
     try:
         with contextlib.redirect_stdout(sys.stderr):  # its recommendations
-            exec(compile(module, "train_ppo_ray", "exec"), names)  # noqa: S102 - OpenRLHF's source, as the run executes it
+            exec(compile(module, command, "exec"), names)  # noqa: S102 - OpenRLHF's source, as the run executes it
     except AssertionError as err:
         raise ConfigError(f"OpenRLHF does not take these flags: {err}") from err
     return names["args"]

@@ -24,7 +24,7 @@ Device = Literal["gpu", "cpu"]
 HERE = Path(__file__).resolve().parent
 # What OpenRLHF's parser knows our algorithms as; those it lacks pass as the nearest in what they need.
 _ESTIMATORS = {"token_gae": "gae", "gigpo": "group_norm"}
-_CPU_VARIABLES = {
+CPU_VARIABLES = {
     "DS_ACCELERATOR": "cpu",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
@@ -100,18 +100,14 @@ class Launch:
                 "eval.temperature": 0.0,
             }
         merged = {**(_CPU_FLAGS if self.device == "cpu" else {}), **own, **self.flags}
-        return [part for name, value in merged.items() for part in _flag(name, value)] + list(self.extra)
+        return [part for name, value in merged.items() for part in flag_words(name, value)] + list(self.extra)
 
     def variables(self) -> dict[str, str]:
         """Return the environment variables that the run adds."""
-        package = str(Path(agentgym_r1.__file__).resolve().parents[1])
-        path = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-        if self.device == "cpu":
-            path.insert(0, str(HERE / "shim"))
-        variables = {VARIABLE: self.spec.encode(), DEVICE: self.device, "PYTHONPATH": os.pathsep.join(path)}
+        variables = {VARIABLE: self.spec.encode(), DEVICE: self.device, "PYTHONPATH": python_path(self.device)}
         if self.ray:
             variables[RAY_ADDRESS] = self.ray
-        return variables | (_CPU_VARIABLES if self.device == "cpu" else {})
+        return variables | (CPU_VARIABLES if self.device == "cpu" else {})
 
     def command(self) -> list[str]:
         """Return the driver's command line."""
@@ -119,12 +115,7 @@ class Launch:
 
     def shown(self) -> str:
         """Return the whole command as a shell takes it, one flag a line."""
-        lines = [f"{name}={shlex.quote(value)}" for name, value in self.variables().items()]
-        lines.append(shlex.join(self.command()[:3]))
-        flags = self.openrlhf_flags()
-        starts = [i for i, flag in enumerate(flags) if flag.startswith("--")] + [len(flags)]
-        lines += [shlex.join(flags[start:end]) for start, end in itertools.pairwise(starts)]
-        return " \\\n  ".join(lines)
+        return show_command(self.variables(), self.command()[:3], self.openrlhf_flags())
 
 
 def check(launch: Launch, args: Any) -> None:
@@ -172,7 +163,17 @@ def check_machine(launch: Launch) -> None:
     if launch.ray:
         check_address(launch.ray)
         return
-    failed = sorted((f for f in examine(launch.device) if f.status == "fail"), key=lambda f: f.point != "gpu")
+    check_here(launch.device)
+
+
+def check_here(device: Device) -> None:
+    """Check that this machine has what training on a device needs.
+
+    Raises:
+        ConfigError: a GPU is asked for and there is none.
+        MissingExtra: a package is not installed.
+    """
+    failed = sorted((f for f in examine(device) if f.status == "fail"), key=lambda f: f.point != "gpu")
     for finding in failed:
         kind = ConfigError if finding.point == "gpu" else MissingExtra
         raise kind(f"{finding.point}: {finding.detail}")
@@ -212,7 +213,24 @@ def run(launch: Launch) -> None:
         raise AgentGymError(f"the training run failed with exit code {code}: its own messages are above")
 
 
-def _flag(name: str, value: Any) -> list[str]:
+def python_path(device: Device) -> str:
+    """Return the PYTHONPATH of a run's processes: this package, and on the CPU the shim before it."""
+    package = str(Path(agentgym_r1.__file__).resolve().parents[1])
+    shim = [str(HERE / "shim")] if device == "cpu" else []
+    return os.pathsep.join([*shim, package, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def show_command(variables: Mapping[str, str], start: Sequence[str], flags: Sequence[str]) -> str:
+    """Return a command as a shell takes it, one variable and one flag a line."""
+    lines = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+    lines.append(shlex.join(start))
+    starts = [i for i, flag in enumerate(flags) if flag.startswith("--")] + [len(flags)]
+    lines += [shlex.join(flags[begin:end]) for begin, end in itertools.pairwise(starts)]
+    return " \\\n  ".join(lines)
+
+
+def flag_words(name: str, value: Any) -> list[str]:
+    """Return a flag as a command line takes it; True is a switch, False and None leave it out."""
     if value is True:
         return [f"--{name}"]
     if value is False or value is None:

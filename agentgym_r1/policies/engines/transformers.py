@@ -54,7 +54,7 @@ class TransformersEngine:
             raise ConfigError(f"max_batch must be at least 1, got {max_batch}")
         _check_device(torch, device)
         self._name = model
-        self._source = _find(model)
+        self._source = find_model(model)
         self._device = device
         self._dtype = dtype
         self._lock = threading.Lock()
@@ -195,7 +195,7 @@ def _response(prompt: tuple[int, ...], sampled: Sampled) -> Response:
     )
 
 
-def _find(model: str) -> Path | str:
+def find_model(model: str) -> Path | str:
     """Return the folder or file of a model, or its hub name."""
     if model == SMOLLM2:
         return _smollm2()

@@ -83,6 +83,19 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> Train:
 
 
 @pytest.fixture(scope="session")
+def launched() -> Callable[..., str]:
+    """Runs ``agentgym-r1`` with the given arguments in a process of its own and returns what it printed."""
+
+    def run(*arguments: object) -> str:
+        command = [sys.executable, "-m", "agentgym_r1.cli", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=580, env=_environment())
+        assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def kill_at() -> Callable[..., None]:
     """Starts ``train ppo`` and kills it as soon as a file of its run folder is there."""
 

@@ -103,14 +103,14 @@ def test_what_the_machine_lacks_is_one_line_before_anything_is_written(
     if not code:
         check_machine(run)
         return
-    monkeypatch.setattr(command, "_resolve", lambda flags, needed: None)
+    monkeypatch.setattr(command, "resolve", lambda flags, needed: None)
     given = ("--model", "M", "--device", device, "--out", str(tmp_path / "run"))
     assert fails(monkeypatch, capsys, *given) == (code, message)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_cluster_that_does_not_answer_is_one_line(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(command, "_resolve", lambda flags, needed: None)
+    monkeypatch.setattr(command, "resolve", lambda flags, needed: None)
     code, line = fails(monkeypatch, capsys, "--model", "M", "--ray", "127.0.0.1:1", "--out", str(tmp_path / "run"))
     assert code == 2 and "no Ray cluster answers at '127.0.0.1:1'" in line
 
