@@ -1,6 +1,8 @@
 """The ``index`` commands of the command line: build, describe, serve and search an index."""
 
 import json
+import signal
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +14,6 @@ from agentgym_r1.data.download import Progress
 from agentgym_r1.errors import ConfigError, RetrievalError, unknown_name
 from agentgym_r1.retrieval import (
     Encoder,
-    Retriever,
     adopt_flat,
     adopt_lucene,
     open_encoder,
@@ -26,6 +27,7 @@ from agentgym_r1.retrieval import (
 from agentgym_r1.retrieval.encoder import MINILM
 from agentgym_r1.retrieval.ingest import CountedCorpus, opened_corpus
 from agentgym_r1.retrieval.lucene_folder import is_lucene
+from agentgym_r1.retrieval.service import Limits
 from agentgym_r1.serving import LOCAL
 
 app = typer.Typer(no_args_is_help=True, help="Retrieval: build, describe, serve and search an index.")
@@ -137,30 +139,45 @@ def serve(
     queue: Annotated[int, typer.Option(min=1, help="Most queries that wait.")] = 4096,
     deadline: Annotated[float, typer.Option(min=0.001, help="Seconds a request may take.")] = 30.0,
     cache_mb: Annotated[float, typer.Option(min=0.0, help="Megabytes of answers kept.")] = 64.0,
+    ray: Annotated[str | None, typer.Option(help="Address of a Ray cluster: a service on each node, for it.")] = None,
 ) -> None:
     """Serve indexes over HTTP until it is stopped: POST /retrieve, GET /health, /info, /metrics."""
-    from agentgym_r1.retrieval.service import Limits
     from agentgym_r1.retrieval.service import serve as run
 
-    retrievers = _open_all(folders)
+    limits = Limits(batch=batch, queue=queue, deadline=deadline, cache_mb=cache_mb)
+    if ray is not None:
+        _serve_on_nodes(ray, _by_name(folders), port=port, limits=limits)
+        return
+    retrievers = {name: open_retriever(folder) for name, folder in _by_name(folders).items()}
 
     def ready(url: str) -> None:
         typer.echo(f"{', '.join(retrievers)} at {url}/retrieve")
         if host not in LOCAL:
             typer.echo(f"{host} can be reached from other machines, and there is no authentication", err=True)
 
-    limits = Limits(batch=batch, queue=queue, deadline=deadline, cache_mb=cache_mb)
     run(retrievers, host=host, port=port, limits=limits, on_ready=ready)
 
 
-def _open_all(folders: list[str]) -> dict[str, Retriever]:
-    retrievers: dict[str, Retriever] = {}
-    for argument in folders:
+def _serve_on_nodes(address: str, folders: dict[str, Path], *, port: int, limits: Limits) -> None:
+    from agentgym_r1.ray_services import NodeServices
+
+    ended = threading.Event()
+    with NodeServices(address, folders, port=port, limits=limits) as services:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: ended.set())
+        for node, url in services.addresses.items():
+            typer.echo(f"{', '.join(folders)} on node {node[:8]} at {url}/retrieve")
+        ended.wait()
+
+
+def _by_name(arguments: list[str]) -> dict[str, Path]:
+    folders: dict[str, Path] = {}
+    for argument in arguments:
         name, folder = _named(argument)
-        if name in retrievers:
+        if name in folders:
             raise ConfigError(f"two indexes are called {name!r}: name one of them, NAME={folder}")
-        retrievers[name] = open_retriever(folder)
-    return retrievers
+        folders[name] = folder
+    return folders
 
 
 def _named(argument: str) -> tuple[str, Path]:

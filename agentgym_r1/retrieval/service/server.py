@@ -46,8 +46,7 @@ def serve(
 class RunningService:
     """A service in a thread of this process, until it is closed; also a context manager.
 
-    It is what a Ray actor holds: ``ray.remote(RunningService).remote({"wiki": "/data/wiki"}, host=node_ip)`` pinned to
-    each node, whose ``address()`` the environments of that node take as their ``retriever=``.
+    ``agentgym_r1.ray_services`` puts one on every node of a Ray cluster.
 
     Args:
         retrievers: by name; retrievers, or folders of indexes to open here.
