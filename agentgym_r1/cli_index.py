@@ -24,9 +24,9 @@ from agentgym_r1.retrieval import (
     write_dense,
     write_lucene,
 )
-from agentgym_r1.retrieval.encoder import MINILM
 from agentgym_r1.retrieval.ingest import CountedCorpus, opened_corpus
 from agentgym_r1.retrieval.lucene_folder import is_lucene
+from agentgym_r1.retrieval.onnx_model import MINILM
 from agentgym_r1.retrieval.service import Limits
 from agentgym_r1.serving import LOCAL
 

@@ -3,6 +3,7 @@
 from agentgym_r1.retrieval.base import Passage, Retriever
 from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
 from agentgym_r1.retrieval.client import RemoteRetriever
+from agentgym_r1.retrieval.cross_encoder import CrossEncoder
 from agentgym_r1.retrieval.dense import DenseRetriever
 from agentgym_r1.retrieval.dense_index import adopt_flat, write_dense
 from agentgym_r1.retrieval.encoder import BGE_EN, E5, Encoder, EncoderSettings, open_encoder
@@ -24,6 +25,7 @@ __all__ = [
     "E5",
     "BM25Retriever",
     "Bm25Settings",
+    "CrossEncoder",
     "DenseRetriever",
     "Encoder",
     "EncoderSettings",

