@@ -15,9 +15,11 @@ import tempfile
 import time
 from copy import deepcopy
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ENV = "AgentR1/GSM8K-v0"
+WARM_UP = 2  # rounds
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "tests")]
 
 
@@ -71,27 +73,31 @@ async def measure(model: Path, episodes: int, repeats: int) -> dict[str, list[fl
     engine = RolloutEngine(raw_engine, AutoTokenizer.from_pretrained(model), params, max_length=2048)
     env = gym.make(ENV, source="world", split="train")
     tasks = list(env.unwrapped.tasks.ids())[:episodes]
-    found: dict[str, list[float]] = {"rollout": [], "raw": [], "step": []}
-    for repeat in range(repeats + 1):
+    found: dict[str, list[float]] = {"rollout": [], "raw": [], "step": [], "steps": []}
+    for repeat in range(WARM_UP + repeats):
         spent[0], start = 0.0, time.perf_counter()
         samples = await asyncio.gather(*(player.play(task, Job(task), engine) for task in tasks))
         played, stepped = time.perf_counter() - start, spent[0]
         start = time.perf_counter()
         await asyncio.gather(*(again(raw_engine, sample.rows, params) for sample in samples))
-        if repeat:  # the first round warms both up
+        if repeat >= WARM_UP:
             found["rollout"].append(played)
             found["raw"].append(time.perf_counter() - start)
             found["step"].append(stepped)
+            found["steps"].append(float(sum(len(sample.rows) for sample in samples)))
     raw_engine.close()
     return found
 
 
 async def again(engine: Engine, rows: Any, params: Any) -> None:
     """Generate an episode's responses again, as many tokens each."""
+    from vllm.sampling_params import RequestOutputKind
+
     for row in rows:
         fixed = deepcopy(params)
-        fixed.max_tokens = fixed.min_tokens = len(row.action_ids)
+        fixed.max_tokens = len(row.action_ids)
         fixed.ignore_eos, fixed.logprobs = True, 0
+        fixed.output_kind = RequestOutputKind.FINAL_ONLY
         await engine.generate(list(row.prompt_ids), fixed)
 
 
@@ -109,17 +115,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--episodes", type=int, default=32)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=9)
     arguments = parser.parse_args()
     if importlib.util.find_spec("vllm") is None:
         print("rollout: needs vLLM: make train-env, then .venv-train/bin/python benchmarks/rollout.py", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as folder:
         found = asyncio.run(measure(make_model(Path(folder)), arguments.episodes, arguments.repeats))
-    rollout, raw, step = (sorted(found[key])[len(found[key]) // 2] for key in ("rollout", "raw", "step"))
+    rounds = list(zip(found["rollout"], found["raw"], found["step"], found["steps"]))
     document = {
         "name": "rollout",
-        "ratios": {"rollout / raw generation, wall time": rollout / raw, "env.step / rollout": step / rollout},
+        "ratios": {
+            "rollout / raw generation, wall time": median(rollout / raw for rollout, raw, _, _ in rounds),
+            "env.step / rollout": median(step / rollout for rollout, _, step, _ in rounds),
+        },
+        "milliseconds a step beyond generation": median(1000 * (ro - raw) / steps for ro, raw, _, steps in rounds),
         "figures": {"rollout_seconds": found["rollout"], "raw_seconds": found["raw"], "step_seconds": found["step"]},
     }
     if arguments.json:
@@ -127,6 +137,7 @@ def main() -> None:
     else:
         for name, ratio in document["ratios"].items():
             print(f"{name:40} {ratio:8.3f}")
+        print(f"{'milliseconds a step beyond generation':40} {document['milliseconds a step beyond generation']:8.3f}")
 
 
 if __name__ == "__main__":

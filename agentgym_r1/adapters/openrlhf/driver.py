@@ -23,8 +23,8 @@ def main() -> None:
 
     variables = ray_pool.forwarded((*ray_pool.FORWARDED, *FORWARDED))
     variables.setdefault("TOKENIZERS_PARALLELISM", "true")
-    address = os.environ.get(RAY_ADDRESS)
-    alone = os.environ.get(DEVICE) == "cpu" and not address
+    address = os.environ.get(RAY_ADDRESS) or "local"  # without one Ray would join a cluster that somebody left here
+    alone = os.environ.get(DEVICE) == "cpu" and address == "local"
     ray.init(address=address, runtime_env={"env_vars": variables}, **(_CPU_RAY if alone else {}))
 
     from agentgym_r1.adapters.openrlhf.trainer import install

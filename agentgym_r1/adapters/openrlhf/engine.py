@@ -5,7 +5,7 @@ used. Tool schemas for native tool calls are left out: what the model writes is 
 """
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy
 from typing import Any
 
 from agentgym_r1.errors import ConfigError, EngineError
@@ -83,12 +83,13 @@ class RolloutEngine:
         return self._response(prompt, output.outputs[0])
 
     def _request(self, sampling: Sampling, prompt_length: int) -> Any:
-        params = deepcopy(self._params)
+        params = copy(self._params)  # its fields are replaced below, never changed; the engine copies what is inside
         params.max_tokens = min(sampling.max_tokens, self._max_length - prompt_length)
         params.min_tokens = min(params.min_tokens or 0, params.max_tokens)
         params.stop = list(sampling.stop)
         params.include_stop_str_in_output = True
         params.logprobs = 0 if params.logprobs is None else params.logprobs  # 0: the sampled token's alone
+        params.output_kind = type(params.output_kind).FINAL_ONLY  # nobody reads an answer before its end
         return params
 
     def _response(self, prompt: tuple[int, ...], answer: Any) -> Response:

@@ -1,13 +1,15 @@
 """Fixtures of the training tests: a tiny model, and one run of the real OpenRLHF on the CPU."""
 
+import contextlib
 import importlib.util
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,3 +146,34 @@ def word_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from training_worlds import WORDS
 
     return make_word_model(tmp_path_factory.mktemp("words"), WORDS)
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[str]:
+    """The address of a Ray cluster of one node that claims eight GPUs."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    ray = str(Path(sys.executable).with_name("ray"))
+    size = ["--num-gpus=8", "--num-cpus=32", f"--object-store-memory={500 * 2**20}", "--include-dashboard=false"]
+    command = [ray, "start", "--head", "--block", f"--port={port}", "--node-ip-address=127.0.0.1", *size]
+    environment = {**_environment(), "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+    process = subprocess.Popen(command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 120
+        while not _listens(port):
+            assert process.poll() is None and time.monotonic() < until, "the Ray cluster did not start"
+            time.sleep(0.2)
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(60)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

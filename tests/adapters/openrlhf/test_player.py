@@ -3,6 +3,7 @@
 import asyncio
 import copy
 from dataclasses import dataclass, field
+from enum import Enum
 from types import SimpleNamespace
 
 import pytest
@@ -37,6 +38,13 @@ class Letters:
         return "".join(f"<{m['role']}>{m['content']}" for m in chat) + "<assistant>"
 
 
+class Kind(Enum):
+    """vLLM's RequestOutputKind."""
+
+    CUMULATIVE = 0
+    FINAL_ONLY = 2
+
+
 @dataclass
 class Params:
     """The fields of vLLM's SamplingParams that are used."""
@@ -48,6 +56,7 @@ class Params:
     stop: list = field(default_factory=list)
     include_stop_str_in_output: bool = False
     logprobs: int | None = None
+    output_kind: Kind = Kind.CUMULATIVE
 
 
 class Scripted:
@@ -112,6 +121,7 @@ def test_the_shared_sampling_parameters_are_copied_and_stop_strings_asked_for():
     assert params == Params()
     given = script.given[0][1]
     assert given.stop and given.include_stop_str_in_output and given.logprobs == 0
+    assert given.output_kind is Kind.FINAL_ONLY
 
 
 def test_a_response_gets_what_the_prompt_leaves_of_the_step_budget():

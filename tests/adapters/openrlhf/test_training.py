@@ -132,8 +132,11 @@ def interrupt(service, asked):
 
 
 @pytest.fixture(scope="module")
-def filtered(train, word_model, tmp_path_factory):
-    """Groups whose score says nothing are filtered out, wandb logs offline, and the retrieval service is away once."""
+def filtered(train, word_model, ray_cluster, tmp_path_factory):
+    """Groups whose score says nothing are filtered out, wandb logs offline, and the retrieval service is away once.
+
+    All on a Ray cluster that was there before.
+    """
     folder = tmp_path_factory.mktemp("outage")
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as pool:
         patch.setenv("WANDB_MODE", "offline")
@@ -145,7 +148,7 @@ def filtered(train, word_model, tmp_path_factory):
                 *("--env", "training_worlds:Worlds/Colours-v0", "--model", str(word_model), "--algorithm", "rloo"),
                 *("--split", "asking", "--env-arg", f"grave={folder / 'asked'}", "--threads", "32"),
                 *("--env-arg", f"retriever={service.address()}", "--tasks", "24", "--record-every", "1"),
-                *("--eval-tasks", "4", "--eval-split", "held", "--eval-every", "1"),
+                *("--eval-tasks", "4", "--eval-split", "held", "--eval-every", "1", "--ray", ray_cluster),
                 flags="--data.max_len 64 --rollout.max_new_tokens 1 --rollout.batch_size 8 --train.batch_size 32 "
                 "--rollout.n_samples_per_prompt 4 --algo.dynamic_filtering_enable --algo.dynamic_filtering_range 0 1 "
                 f"--logger.wandb.key {'0' * 40}",
@@ -174,6 +177,12 @@ def test_training_waits_for_a_retrieval_service_that_is_down_for_ten_seconds(fil
     waited = [float(seconds) for seconds in re.findall(r"answers again after ([\d.]+) s", run.log)]
     assert max(waited) > OUTAGE - 2
     assert max(t.seconds for t in run.trajectories("step-000001.jsonl")) > OUTAGE - 2
+
+
+def test_a_run_joins_the_cluster_of_an_address(filtered, ray_cluster):
+    run, _ = filtered
+    port = ray_cluster.rpartition(":")[2]
+    assert re.search(rf"Connecting to existing Ray cluster at address: \S+:{port}\b", run.log)
 
 
 def test_wandb_logs_the_episode_figures_offline(filtered):
