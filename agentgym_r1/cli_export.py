@@ -29,6 +29,8 @@ def export(
     task: Annotated[list[str] | None, typer.Option(help="A task id; repeat for several.")] = None,
     env: Annotated[list[str] | None, typer.Option(help="An environment; repeat for several.")] = None,
     policy: Annotated[list[str] | None, typer.Option(help="A policy; repeat for several.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="dpo: episode, step or both. Default: episode.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="kto: a good episode's score. Default: success.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the data card.")] = False,
 ) -> None:
     """Write recorded episodes as training data, one row a step, with a data card beside the file."""
@@ -56,6 +58,7 @@ def export(
             filters=filters,
             tokenizer=tokenizer,
             held_out=held_out,
+            options={name: value for name, value in (("pairs", pairs), ("threshold", threshold)) if value is not None},
             on_episode=lambda trajectory: report("episodes", next(done), None),
         )
     left_out = sum(card["left_out"].values())

@@ -1,7 +1,7 @@
 """The data card of an export: where its rows come from, under which licences, and what was left out."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,14 @@ class Tally:
 
 
 def make_card(
-    kind: str, tally: Tally, harvest: Harvest, *, rows: int, tokenizer: str, file_hash: str
+    kind: str,
+    tally: Tally,
+    harvest: Harvest,
+    *,
+    rows: int,
+    tokenizer: str,
+    options: Mapping[str, Any],
+    file_hash: str,
 ) -> dict[str, Any]:
     """Return the card of an export as JSON values."""
     return {
@@ -65,6 +72,7 @@ def make_card(
         "policies": dict(sorted(tally.policies.items())),
         "environments": list(tally.envs.values()),
         "tokenizer": tokenizer,
+        "options": dict(options),
         "filters": asdict(harvest.filters),
         "left_out": dict(sorted(harvest.left_out.items())),
         "sources": [{"file": str(file), "sha256": sha256(file)} for file in harvest.files],

@@ -12,8 +12,8 @@ import pytest
 
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.exports import export
-from agentgym_r1.exports.tokens import encode_step, load_tokenizer
-from agentgym_r1.policies.scripted import ExpertPolicy
+from agentgym_r1.exports.tokens import encode_action, encode_step, load_tokenizer
+from agentgym_r1.policies.scripted import ExpertPolicy, ScriptedPolicy
 from agentgym_r1.rollout import rollout
 from agentgym_r1.trajectories import TrajectoryWriter
 
@@ -144,3 +144,40 @@ def test_a_file_that_is_no_export_is_refused(tokenizer):
 
     with pytest.raises(ConfigError, match="a file that agentgym-r1 export wrote"):
         StepSFTDataset([{"input": "a", "output": "b"}], tokenizer, 4096, Strategy())
+
+
+@pytest.fixture(scope="module", params=["", "model"], ids=["without ids", "with ids"])
+def dpo_file(request, episodes, model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pairs")
+    env = gym.make(ENV, source="world", split="train")
+    wrong = ScriptedPolicy(["<answer>-1</answer>"])
+    with TrajectoryWriter(folder / "trajectories.jsonl") as writer:
+        for episode in episodes:
+            writer.write(episode)
+            writer.write(rollout(env, wrong, task=episode.task_id))
+    export("dpo", [folder], folder / "dpo.jsonl", tokenizer=model if request.param else "")
+    return folder / "dpo.jsonl"
+
+
+def test_the_preference_trainer_reads_the_token_ids_of_both_answers(episodes, dpo_file, tokenizer):
+    from agentgym_r1.adapters.openrlhf.step_datasets import StepPairDataset
+
+    data = StepPairDataset(load(dpo_file), tokenizer, 4096, Strategy(), input_template=None, is_dpo=True)
+    assert len(data) == len(episodes)
+    for (chosen, _, rejected, _, prompt), episode in zip(data, episodes):
+        step = encode_step(tokenizer, episode.transitions[0])
+        assert prompt == len(step.prompt)
+        assert chosen.tolist() == [[*step.prompt, *step.action]]
+        assert rejected.tolist() == [[*step.prompt, *encode_action(tokenizer, "<answer>-1</answer>")]]
+
+
+def test_openrlhfs_own_preference_data_set_reads_the_same_ids(dpo_file, tokenizer):
+    from openrlhf.datasets import RewardDataset
+
+    from agentgym_r1.adapters.openrlhf.step_datasets import StepPairDataset
+
+    keys = Strategy(prompt_key="prompt", chosen_key="chosen", rejected_key="rejected", apply_chat_template=True)
+    stock = RewardDataset(load(dpo_file), tokenizer, 4096, keys, is_dpo=True, num_processors=1)
+    ours = StepPairDataset(load(dpo_file), tokenizer, 4096, Strategy())
+    for theirs, mine in zip(stock, ours, strict=True):
+        assert (theirs[0].tolist(), theirs[2].tolist(), theirs[4]) == (mine[0].tolist(), mine[2].tolist(), mine[4])
