@@ -85,8 +85,9 @@ class DenseRetriever:
             folder: made by ``write_dense`` or ``adopt_flat``.
             corpus: what the index must have been built from; by default the corpus its manifest names.
             encoder: must be the one that built it; by default it is loaded, on the first of the devices.
-            device: ``cpu``, or ``cuda``, ``cuda:N``, ``cuda:N,M`` for exact search in half precision on GPUs.
-            layout: of several GPUs: ``shards`` for capacity, ``replicas`` for throughput.
+            device: ``cpu``, or ``cuda``, ``cuda:N``, ``cuda:N,M`` for search in half precision on GPUs.
+            layout: of several GPUs: ``shards`` for capacity, ``replicas`` for throughput, both exact; or ``graph``, an
+                approximate CAGRA graph on one (extra ``gpu-cuvs``), which is built when the index is opened.
             effort: of a search on the CPU instead of the manifest's (``efSearch`` or ``nprobe``).
 
         Raises:
@@ -164,5 +165,5 @@ def _open_index(
     folder: Path, settings: DenseSettings, plan: IndexPlan, vectors: Matrix, *, device: str, layout: Layout
 ) -> VectorIndex:
     if device != "cpu":
-        return ResidentIndex(vectors, resources(device), layout=layout)
+        return ResidentIndex(vectors, resources(device, layout), layout=layout)
     return CpuIndex.open(folder / (settings.vectors if plan.kind == "flat" else INDEX), plan)

@@ -19,7 +19,11 @@ BLAS_FACTOR = 4
 """Batches of this many queries go through BLAS; one by one it is slower than faiss's own loop."""
 
 Positions = npt.NDArray[np.int64]
-Layout = Literal["shards", "replicas"]
+Layout = Literal["shards", "replicas", "graph"]
+
+GRAPH_LINKS = 32
+GRAPH_EFFORT = 128
+"""Candidates that a search over a graph keeps at least; more when more are wanted."""
 
 
 class VectorIndex(Protocol):
@@ -89,15 +93,19 @@ def _parameters(faiss: Any, plan: IndexPlan) -> Any:
 
 
 class Resource(Protocol):
-    """A device that can hold vectors."""
+    """A device that can hold vectors in half precision."""
 
     @property
     def device(self) -> str:
         """Its name."""
         ...
 
-    def empty(self, dimension: int) -> Any:
-        """Return an empty faiss index of fp16 vectors on the device, of which chunks of float32 can be added."""
+    def hold(self, vectors: Matrix, *, rows: int) -> Any:
+        """Return an index over the vectors, of which so many rows are copied at a time, with faiss's ``search``.
+
+        Raises:
+            RuntimeError: the device has not enough memory.
+        """
         ...
 
 
@@ -106,10 +114,26 @@ class CpuResource:
 
     device = "cpu"
 
-    def empty(self, dimension: int) -> Any:
-        """Return an empty index; see ``Resource.empty``."""
+    def hold(self, vectors: Matrix, *, rows: int) -> Any:
+        """Return an exact index; see ``Resource.hold``."""
         faiss = require("faiss", EXTRA)
-        return faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+        index = faiss.IndexScalarQuantizer(vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+        return _filled(index, vectors, rows)
+
+
+class CpuGraphResource:
+    """A graph over half-precision vectors in this machine's memory; what ``GpuGraphResource`` is on a GPU."""
+
+    device = "cpu"
+
+    def hold(self, vectors: Matrix, *, rows: int) -> Any:
+        """Return an approximate index; see ``Resource.hold``."""
+        faiss = require("faiss", EXTRA)
+        half = faiss.ScalarQuantizer.QT_fp16
+        index = faiss.IndexHNSWSQ(vectors.shape[1], half, GRAPH_LINKS, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efSearch = GRAPH_EFFORT
+        index.train(np.array(vectors[:1], np.float32))  # half precision has nothing to learn, but faiss asks for it
+        return _filled(index, vectors, rows)
 
 
 class GpuResource:
@@ -137,17 +161,67 @@ class GpuResource:
         self._number = number
         self._resources = faiss.StandardGpuResources()
 
-    def empty(self, dimension: int) -> Any:
-        """Return an empty index; see ``Resource.empty``."""
+    def hold(self, vectors: Matrix, *, rows: int) -> Any:
+        """Return an exact index; see ``Resource.hold``."""
         faiss = require("faiss", "gpu")
         config = faiss.GpuIndexFlatConfig()
         config.useFloat16 = True
         config.device = self._number
-        return faiss.GpuIndexFlatIP(self._resources, dimension, config)
+        return _filled(faiss.GpuIndexFlatIP(self._resources, vectors.shape[1], config), vectors, rows)
+
+
+class GpuGraphResource(GpuResource):
+    """A CAGRA graph over half-precision vectors in the memory of one GPU (cuVS; extra ``gpu-cuvs``).
+
+    CAGRA is built in one call, so that the half-precision vectors also pass through this machine's memory, whole.
+
+    Raises:
+        ConfigError: this faiss has no cuVS, or there is no such device.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        if "CUVS" not in require("faiss", "gpu-cuvs").get_compile_options():
+            raise ConfigError(
+                "layout 'graph': the installed faiss is built without cuVS:"
+                " pip uninstall faiss-gpu, then pip install 'agentgym-r1[gpu-cuvs]'"
+            )
+
+    def hold(self, vectors: Matrix, *, rows: int) -> Any:
+        """Return an approximate index; see ``Resource.hold``."""
+        faiss = require("faiss", "gpu-cuvs")
+        config = faiss.GpuIndexCagraConfig()
+        config.device = self._number
+        index = faiss.GpuIndexCagra(self._resources, vectors.shape[1], faiss.METRIC_INNER_PRODUCT, config)
+        half = np.empty(vectors.shape, np.float16)
+        for start in range(0, len(vectors), rows):
+            half[start : start + rows] = vectors[start : start + rows]
+        index.train(half, numeric_type=faiss.Float16)
+        return _HalfPrecision(index)
+
+
+class _HalfPrecision:
+    """A CAGRA index that was trained on half precision and wants its queries so."""
+
+    def __init__(self, index: Any) -> None:
+        self._faiss = require("faiss", "gpu-cuvs")
+        self._index = index
+
+    def search(self, queries: Matrix, k: int) -> Any:
+        effort = self._faiss.SearchParametersCagra()
+        effort.itopk_size = max(GRAPH_EFFORT, k)
+        half = np.asarray(queries, np.float16)
+        return self._index.search(half, k, params=effort, numeric_type=self._faiss.Float16)
+
+
+def _filled(index: Any, vectors: Matrix, rows: int) -> Any:
+    for chunk in chunks(vectors, rows=rows):
+        index.add(chunk)
+    return index
 
 
 class ResidentIndex:
-    """Exact search over fp16 vectors copied to devices, chunk by chunk from the mapped file.
+    """Search over fp16 vectors copied to devices, chunk by chunk from the mapped file.
 
     One search runs at a time: faiss on a GPU is not safe for concurrent readers.
 
@@ -155,7 +229,7 @@ class ResidentIndex:
         vectors: float32 (count, dimension), usually mapped.
         resources: one for each device.
         layout: ``shards`` splits the vectors over the devices, for capacity; ``replicas`` puts all on each, and splits
-            the queries, for throughput.
+            the queries, for throughput. One device needs neither.
         chunk_rows: copied at a time; what the copy takes of this machine's memory.
 
     Raises:
@@ -169,9 +243,11 @@ class ResidentIndex:
         self._lock = threading.Lock()
         self._resources = list(resources)
         self.device = "+".join(resource.device for resource in resources)
-        self._parts = [resource.empty(vectors.shape[1]) for resource in resources]
-        for part, (start, stop) in zip(self._parts, _ranges(len(vectors), len(resources), layout)):
-            _fill(part, vectors[start:stop], rows=chunk_rows, device=self.device)
+        ranges = _ranges(len(vectors), len(resources), layout)
+        self._parts = [
+            _held(resource, vectors[start:stop], rows=chunk_rows, device=self.device)
+            for resource, (start, stop) in zip(resources, ranges)
+        ]
         self._index = self._join(vectors.shape[1], layout)
 
     def search(self, queries: Matrix, k: int) -> Positions:
@@ -195,17 +271,21 @@ class ResidentIndex:
         return joined
 
 
-def resources(device: str) -> list[Resource]:
-    """Return the GPUs that ``cuda``, ``cuda:1`` or ``cuda:0,1`` names.
+def resources(device: str, layout: Layout) -> list[Resource]:
+    """Return the GPUs that ``cuda``, ``cuda:1`` or ``cuda:0,1`` names, to hold vectors or, for ``graph``, a graph.
 
     Raises:
-        ConfigError: another name, or a device that cannot be used.
+        ConfigError: another name, a device that cannot be used, or a graph over several.
     """
     name, _, numbers = device.partition(":")
     listed = (numbers or "0").split(",")
     if name != "cuda" or not all(number.isdecimal() for number in listed) or len(set(listed)) < len(listed):
         raise ConfigError(f"device {device!r} of an index: expected 'cpu', 'cuda', 'cuda:N' or 'cuda:N,M'")
-    return [GpuResource(int(number)) for number in listed]
+    if layout != "graph":
+        return [GpuResource(int(number)) for number in listed]
+    if len(listed) > 1:
+        raise ConfigError(f"layout 'graph' takes one GPU, got {device!r}; use 'shards' or 'replicas'")
+    return [GpuGraphResource(int(listed[0]))]
 
 
 def _ranges(count: int, parts: int, layout: Layout) -> list[tuple[int, int]]:
@@ -215,10 +295,9 @@ def _ranges(count: int, parts: int, layout: Layout) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
-def _fill(index: Any, vectors: Matrix, *, rows: int, device: str) -> None:
+def _held(resource: Resource, vectors: Matrix, *, rows: int, device: str) -> Any:
     try:
-        for chunk in chunks(vectors, rows=rows):
-            index.add(chunk)
+        return resource.hold(vectors, rows=rows)
     except RuntimeError as err:
         need = vectors.shape[0] * vectors.shape[1] * 2 / 1e9
         raise RetrievalError(

@@ -5,8 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentgym_r1.errors import RetrievalError
-from agentgym_r1.retrieval.devices import CpuIndex, CpuResource, GpuResource, Layout, ResidentIndex
+from agentgym_r1.errors import ConfigError, RetrievalError
+from agentgym_r1.retrieval.devices import (
+    CpuGraphResource,
+    CpuIndex,
+    CpuResource,
+    GpuGraphResource,
+    GpuResource,
+    Layout,
+    ResidentIndex,
+    _filled,
+    resources,
+)
 from agentgym_r1.retrieval.plan import IndexPlan
 
 pytestmark = pytest.mark.dense
@@ -29,20 +39,25 @@ def test_vectors_in_parts_are_searched_as_one(parts: int, layout: Layout) -> Non
     assert index.device == "+".join(["cpu"] * parts)
 
 
+def test_a_graph_is_searched_by_the_same_class() -> None:
+    index = ResidentIndex(VECTORS, [CpuGraphResource()], layout="graph", chunk_rows=130)
+    assert agreement(index.search(QUERIES, 10)) >= 0.95
+    assert index.search(QUERIES[:1], 10).shape == (1, 10)
+    assert index.device == "cpu"
+
+
 def test_a_device_gets_one_chunk_at_a_time() -> None:
     sizes: list[int] = []
+
+    class Index:
+        def add(self, rows: Any) -> None:
+            sizes.append(len(rows))
 
     class Watched:
         device = "cpu"
 
-        def empty(self, dimension: int) -> Any:
-            class Index:
-                ntotal = 0
-
-                def add(self, rows: Any) -> None:
-                    sizes.append(len(rows))
-
-            return Index()
+        def hold(self, vectors: Any, *, rows: int) -> Any:
+            return _filled(Index(), vectors, rows)
 
     ResidentIndex(VECTORS, [Watched()], chunk_rows=300)
     assert sizes == [300, 300, 300, 100]
@@ -52,15 +67,16 @@ def test_a_device_that_is_full_says_how_much_was_needed() -> None:
     class Full:
         device = "cuda:7"
 
-        def empty(self, dimension: int) -> Any:
-            class Index:
-                def add(self, rows: Any) -> None:
-                    raise RuntimeError("Error in somewhere:\nout of memory")
-
-            return Index()
+        def hold(self, vectors: Any, *, rows: int) -> Any:
+            raise RuntimeError("Error in somewhere:\nout of memory")
 
     with pytest.raises(RetrievalError, match=r"cuda:7: cannot hold 0\.0 GB of fp16 vectors \(out of memory\)"):
         ResidentIndex(VECTORS, [Full()])
+
+
+def test_a_graph_over_several_gpus_is_refused() -> None:
+    with pytest.raises(ConfigError, match="layout 'graph' takes one GPU, got 'cuda:0,1'"):
+        resources("cuda:0,1", "graph")
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 40])
@@ -81,3 +97,12 @@ def test_every_gpu_finds_what_the_cpu_finds(layout: Layout) -> None:
     index = ResidentIndex(VECTORS, [GpuResource(number) for number in range(gpus)], layout=layout, chunk_rows=130)
     assert agreement(index.search(QUERIES, 10)) >= 0.99
     assert index.device.startswith("cuda:0")
+
+
+@pytest.mark.gpu
+def test_a_cagra_graph_finds_what_exact_search_finds() -> None:
+    if "CUVS" not in faiss.get_compile_options() or not faiss.get_num_gpus():
+        pytest.skip("needs a CUDA device and the gpu-cuvs extra")
+    index = ResidentIndex(VECTORS, [GpuGraphResource(0)], layout="graph", chunk_rows=130)
+    assert agreement(index.search(QUERIES, 10)) >= 0.95
+    assert index.device == "cuda:0"
