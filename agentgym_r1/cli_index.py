@@ -13,6 +13,8 @@ from agentgym_r1.corpus import Corpus
 from agentgym_r1.data.download import Progress
 from agentgym_r1.errors import ConfigError, RetrievalError, unknown_name
 from agentgym_r1.retrieval import (
+    BGE_EN,
+    E5,
     Encoder,
     adopt_flat,
     adopt_lucene,
@@ -33,6 +35,8 @@ from agentgym_r1.serving import LOCAL
 app = typer.Typer(no_args_is_help=True, help="Retrieval: build, describe, serve and search an index.")
 
 KINDS = ("bm25", "dense", "lucene")
+FAMILIES = {"e5": E5, "bge-en": BGE_EN}
+"""How encoders of a family pool and which prefixes they want; hub names of these families are known by themselves."""
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="An index folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -47,6 +51,9 @@ def build(
     out: Annotated[Path, typer.Option(help="The folder to make.")],
     kind: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = "bm25",
     encoder: Annotated[str | None, typer.Option(help="dense: a model folder or hub name. Default: MiniLM.")] = None,
+    family: Annotated[
+        str | None, typer.Option(help=f"dense: of a model folder, one of: {', '.join(FAMILIES)}.")
+    ] = None,
     device: Annotated[str, typer.Option(help="dense: cpu, cuda or cuda:N, for the encoder.")] = "cpu",
     vectors: Annotated[Path | None, typer.Option(help="dense: a flat faiss file to use, e5_Flat.index say.")] = None,
     index: Annotated[Path | None, typer.Option(help="lucene: pyserini's index of the corpus, to use as it is.")] = None,
@@ -56,8 +63,10 @@ def build(
 
     if kind not in KINDS:
         raise unknown_name("kind of index", kind, KINDS)
-    if kind != "dense" and (encoder or vectors or device != "cpu"):
-        raise ConfigError(f"--encoder, --device and --vectors belong to --kind dense, got --kind {kind}")
+    if kind != "dense" and (encoder or vectors or family or device != "cpu"):
+        raise ConfigError(f"--encoder, --family, --device and --vectors belong to --kind dense, got --kind {kind}")
+    if family is not None and family not in FAMILIES:
+        raise unknown_name("family of encoders", family, FAMILIES)
     if kind != "lucene" and index:
         raise ConfigError(f"--index belongs to --kind lucene, got --kind {kind}")
     with bars() as progress, _documents(corpus, out, progress) as documents:
@@ -66,7 +75,8 @@ def build(
         elif kind == "lucene":
             _build_lucene(out, documents, index or (corpus if is_lucene(corpus) else None))
         else:
-            _build_dense(out, documents, open_encoder(encoder or MINILM, device=device), vectors, progress)
+            used = open_encoder(encoder or MINILM, settings=FAMILIES.get(family or ""), device=device)
+            _build_dense(out, documents, used, vectors, progress)
         manifest = read_manifest(out)
         if (manifest.kind, manifest.corpus_sha256) != (kind, documents.sha256):
             raise RetrievalError(f"{out}: holds an index of another kind or corpus; choose another folder")

@@ -179,7 +179,8 @@ def _published(source: str, folder: Path) -> EncoderSettings:
     pooling = next(iter(sorted(folder.glob("*_Pooling/config.json"))), None)
     if pooling is None or any(family in folder.name.lower() for family in ("e5", "bge")):
         raise ConfigError(
-            f"{source}: pooling and prefixes are not known; pass settings=E5, BGE_EN or EncoderSettings(...)"
+            f"{source}: pooling and prefixes are not known; pass settings=E5, BGE_EN or EncoderSettings(...), or on the"
+            " command line --family e5 or bge-en"
         )
     modes = _json(pooling)
     cls, mean = modes.get("pooling_mode_cls_token"), modes.get("pooling_mode_mean_tokens")

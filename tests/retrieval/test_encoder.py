@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentgym_r1.corpus import MemoryCorpus
+from agentgym_r1 import cli_index
+from agentgym_r1.corpus import MemoryCorpus, contents, write_corpus
 from agentgym_r1.errors import ConfigError, DataError, MissingExtra
-from agentgym_r1.retrieval import BGE_EN, E5, EncoderSettings, open_encoder, open_retriever
+from agentgym_r1.retrieval import BGE_EN, E5, EncoderSettings, open_encoder, open_retriever, read_manifest
 from agentgym_r1.retrieval.bert import read_config
+from agentgym_r1.retrieval.dense_index import VECTORS
 from agentgym_r1.retrieval.encoder import Encoder, OnnxEncoder
 from agentgym_r1.retrieval.onnx_model import MINILM
 from agentgym_r1.types import Document
@@ -266,3 +268,27 @@ def test_dense_is_a_retriever_by_name(minilm: OnnxEncoder) -> None:
     dense = open_retriever("dense", corpus=corpus)
     assert [hits[0].id for hits in dense.search(["a boat over the water", "how is bread made"], k=1)] == ["a", "b"]
     assert open_retriever("dense", corpus=corpus).search(["boat"], k=2) == dense.search(["boat"], k=2)
+
+
+@pytest.mark.dense
+def test_the_command_line_indexes_with_an_encoder_folder_of_a_family_and_adopts_its_vectors(
+    model: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("faiss", reason="needs the dense extra: pip install 'agentgym-r1[dense]'")
+    rows = [Document("x", "a", "b c"), Document("y", "d", "e f"), Document("z", "", "g h")]
+    write_corpus(corpus := tmp_path / "c.arrow", rows)
+    with pytest.raises(ConfigError, match="on the command line --family e5 or bge-en"):
+        cli_index.build(corpus=corpus, out=tmp_path / "e5", kind="dense", encoder=str(model))
+    with pytest.raises(ConfigError, match="did you mean 'bge-en'"):
+        cli_index.build(corpus=corpus, out=tmp_path / "e5", kind="dense", encoder=str(model), family="bge")
+    cli_index.build(corpus=corpus, out=tmp_path / "e5", kind="dense", encoder=str(model), family="e5")
+    settings = read_manifest(tmp_path / "e5").settings["encoder"]["settings"]
+    assert (settings["query_prefix"], settings["passage_prefix"]) == ("query: ", "passage: ")
+    theirs = (tmp_path / "e5" / VECTORS).rename(tmp_path / "e5_Flat.index")
+    cli_index.build(
+        corpus=corpus, out=tmp_path / "taken", kind="dense", encoder=str(model), family="e5", vectors=theirs
+    )
+    (found,) = open_retriever(tmp_path / "taken").search(["d"], k=3)
+    encoder = open_encoder(model, settings=E5)
+    scores = encoder.encode_passages([contents(row) for row in rows]) @ encoder.encode_queries(["d"])[0]
+    assert [passage.id for passage in found] == [rows[position].id for position in np.argsort(-scores)]
