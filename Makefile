@@ -15,7 +15,7 @@ TRAIN_PYTHON ?= python3.11
 TRAIN_DEVICE ?= $(shell command -v nvidia-smi >/dev/null 2>&1 && echo gpu || echo cpu)
 TRAIN_READY := $(TRAIN)/.ready-$(TRAIN_DEVICE)
 
-.PHONY: help setup train-env bench test test-train lint check benchmarks clean
+.PHONY: help setup train-env bench test test-train lint check benchmarks docs clean
 
 help:
 	@echo "make bench       every built-in policy on every environment, offline, on the embedded worlds"
@@ -23,6 +23,7 @@ help:
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make check       lint and test"
 	@echo "make benchmarks  the performance runs in benchmarks/"
+	@echo "make docs        the documentation, in site/ (python -m http.server --bind 127.0.0.1 --directory site)"
 	@echo "make train-env   .venv-train: OpenRLHF, vLLM and DeepSpeed, for a GPU or the CPU as the machine is"
 	@echo "make test-train  the tests that train with the real OpenRLHF on the CPU"
 	@echo "make setup       only the virtual environment (EXTRAS=dev,lm adds extras)"
@@ -88,5 +89,9 @@ check: lint test
 benchmarks: setup
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
 
+docs:
+	@$(MAKE) --no-print-directory setup EXTRAS=docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) $(TRAIN) build dist
+	rm -rf $(VENV) $(TRAIN) build dist site

@@ -41,7 +41,7 @@ class ShelfEnv(TextEnv):
         return Outcome(f"The shelf: {shelf}", verdict=Verdict(True, 1.0) if shelf == self.task.gold else None)
 
     def _sections(self) -> tuple[Section, ...]:
-        return (Section("The shelf now", (" ".join(self._books),)),)
+        return (*super()._sections(), Section("The shelf now", (" ".join(self._books),)))
 
     def expert(self) -> str:
         return next(f"{it} {should}" for it, should in zip(self._books, sorted(self._books)) if it != should)
