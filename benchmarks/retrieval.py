@@ -1,7 +1,8 @@
-"""Retrieval against its peers, measured in one run: BM25 against bm25s with numba, on one CPU thread.
+"""Retrieval against its peers, measured in one run: BM25 against bm25s with numba and against Lucene.
 
-Each engine works in a process of its own, on the same generated passages; times are CPU seconds, so that neighbours on
-the machine disturb little. Run ``python benchmarks/retrieval.py``; ``--json`` prints one document.
+Each engine works in a process of its own, on the same generated passages; times are CPU seconds, Java's threads
+included, so that neighbours on the machine disturb little. Lucene takes part where the extra ``lucene`` is installed.
+Run ``python benchmarks/retrieval.py``; ``--json`` prints one document.
 """
 
 import argparse
@@ -19,11 +20,15 @@ from pathlib import Path
 import numpy as np
 
 from agentgym_r1.corpus import contents, open_corpus, write_corpus
+from agentgym_r1.errors import MissingExtra
 from agentgym_r1.retrieval.analyzer import STOP_WORDS
 from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
+from agentgym_r1.retrieval.lucene import LuceneRetriever, write_lucene
+from agentgym_r1.retrieval.lucene_java import find_jar, find_java
 from agentgym_r1.types import Document
 
 K = 10
+JAVA_WARM_UP = 3
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 
 
@@ -79,6 +84,7 @@ def measure_ours(folder: Path) -> Figures:
     build = time.process_time() - start
     retriever = BM25Retriever.open(folder / "ours")
     retriever.warm_up()
+    keep_ids(folder / "ours.json", [[str(position) for position, _ in hits] for hits in retriever.rank(queries, k=K)])
     return Figures(
         build_s=build,
         single_qps=rate(lambda: [retriever.rank([query], k=K) for query in queries], len(queries)),
@@ -109,11 +115,11 @@ def measure_bm25s(folder: Path) -> Figures:
     retriever = bm25s.BM25.load(folder / "bm25s", mmap=True)
     retriever.backend = "numba"
 
-    def ask(queries: list[str]) -> object:
+    def ask(queries: list[str]):
         tokens = bm25s.tokenize(queries, show_progress=False)
         return retriever.retrieve(tokens, k=K, show_progress=False, n_threads=1)
 
-    ask(queries[:2])
+    keep_ids(folder / "bm25s.json", [[str(position) for position in row] for row in ask(queries)[0]])
     return Figures(
         build_s=build,
         single_qps=rate(lambda: [ask([query]) for query in queries], len(queries)),
@@ -123,13 +129,80 @@ def measure_bm25s(folder: Path) -> Figures:
     )
 
 
-def rate(work: Callable[[], object], queries: int, *, repeats: int = 3) -> float:
+def measure_lucene(folder: Path) -> Figures:
+    """The same with Lucene through ``LuceneRetriever``: CPU seconds and memory are of both processes together."""
+    corpus, queries = open_corpus(folder / "corpus.arrow"), json.loads((folder / "queries.json").read_text())
+    start = time.process_time() + ended_children_s()
+    write_lucene(folder / "lucene", corpus)
+    build = time.process_time() + ended_children_s() - start
+    retriever = LuceneRetriever.open(folder / "lucene")
+    for _ in range(JAVA_WARM_UP):
+        found = retriever.rank(queries, k=K)
+    keep_ids(folder / "lucene.json", [[document_id for document_id, _ in hits] for hits in found])
+    java = retriever.process_id
+
+    def clock() -> float:
+        return time.process_time() + running_s(java)
+
+    figures = Figures(
+        build_s=build,
+        single_qps=rate(lambda: [retriever.rank([query], k=K) for query in queries], len(queries), clock=clock),
+        batch_qps=rate(lambda: retriever.rank(queries, k=K), len(queries), clock=clock),
+        disk_mb=size_mb(folder / "lucene"),
+        peak_mb=peak_mb() + running_peak_mb(java),
+    )
+    retriever.close()
+    return figures
+
+
+def keep_ids(path: Path, rankings: list[list[str]]) -> None:
+    path.write_text(json.dumps(rankings))
+
+
+def overlap(folder: Path, engine: str) -> float:
+    """Return the mean share of Lucene's first K passages that an engine has among its own."""
+    lucene, other = (json.loads((folder / f"{name}.json").read_text()) for name in ("lucene", engine))
+    return sum(len({*mine} & {*its}) / K for mine, its in zip(lucene, other, strict=True)) / len(lucene)
+
+
+def ended_children_s() -> float:
+    """Return the CPU seconds of the child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def running_s(process_id: int) -> float:
+    """Return the CPU seconds that a running process has used (Linux)."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def running_peak_mb(process_id: int) -> float:
+    """Return the peak memory of a running process (Linux)."""
+    lines = Path(f"/proc/{process_id}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM"))
+
+
+def has_lucene() -> bool:
+    """Return whether Lucene can run here; say what is missing when it cannot."""
+    try:
+        find_jar()
+        find_java()
+    except MissingExtra as err:
+        print(f"without Lucene: {err}", file=sys.stderr)
+        return False
+    return sys.platform == "linux"
+
+
+def rate(
+    work: Callable[[], object], queries: int, *, repeats: int = 3, clock: Callable[[], float] = time.process_time
+) -> float:
     """Return the queries a CPU second of the fastest of three runs."""
     times = []
     for _ in range(repeats):
-        start = time.process_time()
+        start = clock()
         work()
-        times.append(time.process_time() - start)
+        times.append(clock() - start)
     return queries / min(times)
 
 
@@ -158,6 +231,7 @@ def bm25_section(count: int, *, queries: int, seed: int) -> tuple[dict[str, floa
         del documents
         ours, peer = apart(measure_ours, folder), apart(measure_bm25s, folder)
         passages = apart(measure_passages, folder)
+        lucene = lucene_part(folder, count, ours) if has_lucene() else ({}, {})
     ratios = {
         f"bm25_{count}_build_vs_bm25s": peer.build_s / ours.build_s,
         f"bm25_{count}_single_vs_bm25s": ours.single_qps / peer.single_qps,
@@ -168,7 +242,21 @@ def bm25_section(count: int, *, queries: int, seed: int) -> tuple[dict[str, floa
         f"bm25_{count}": asdict(ours) | {"batch_with_passages_qps": passages},
         f"bm25s_{count}": asdict(peer),
     }
-    return ratios, figures
+    return ratios | lucene[0], figures | lucene[1]
+
+
+def lucene_part(folder: Path, count: int, ours: Figures) -> tuple[dict[str, float], dict[str, object]]:
+    """Return our ratios to Lucene, how much of its first K passages each engine has, and its figures."""
+    lucene = apart(measure_lucene, folder)
+    ratios = {
+        f"bm25_{count}_build_vs_lucene": lucene.build_s / ours.build_s,
+        f"bm25_{count}_single_vs_lucene": ours.single_qps / lucene.single_qps,
+        f"bm25_{count}_batch_vs_lucene": ours.batch_qps / lucene.batch_qps,
+        f"bm25_{count}_memory_vs_lucene": lucene.peak_mb / ours.peak_mb,
+        f"bm25_{count}_overlap_with_lucene": overlap(folder, "ours"),
+        f"bm25s_{count}_overlap_with_lucene": overlap(folder, "bm25s"),
+    }
+    return ratios, {f"lucene_{count}": asdict(lucene)}
 
 
 def print_table(ratios: dict[str, float], figures: dict[str, object]) -> None:
@@ -176,7 +264,7 @@ def print_table(ratios: dict[str, float], figures: dict[str, object]) -> None:
         print(f"{engine:14}", *(f"{name} {value:,.1f}" for name, value in values.items()), sep="  ")
     print()
     for name, ratio in ratios.items():
-        print(f"{name:32} {ratio:6.2f}")
+        print(f"{name:36} {ratio:7.3f}")
 
 
 def main() -> None:

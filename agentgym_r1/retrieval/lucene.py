@@ -127,6 +127,10 @@ class LuceneRetriever:
         """Return (id, score) instead of passages, otherwise as ``search`` does."""
         return [[(hit.id, hit.score) for hit in hits] for hits in self._search(queries, k, stored=False)]
 
+    def warm_up(self) -> None:
+        """Start Java and open the index now; a long-lived process calls this before its first query."""
+        self._lucene.warm_up()
+
     def close(self) -> None:
         """End the Java process; a later search starts another."""
         self._lucene.close()

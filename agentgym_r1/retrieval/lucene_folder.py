@@ -110,6 +110,10 @@ class LuceneFolder:
         found = self._ask("documents", first=first, count=count, texts=texts)["rows"]
         return [(document_id, text) for document_id, text in found]
 
+    def warm_up(self) -> None:
+        """Start the process unless it runs."""
+        self._opened()
+
     def close(self) -> None:
         """End the process; a later request starts another."""
         with self._lock:

@@ -42,9 +42,9 @@ class Java:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The arguments with which Lucene starts quietly, and fast where this Java can."""
-        quiet = ("--enable-native-access=ALL-UNNAMED", "-Xrs")
-        return (*quiet, f"--add-modules={VECTORS}") if VECTORS in self.modules else quiet
+        """How Lucene runs: quietly, in a third of the memory, and with vector instructions where there are any."""
+        options = ("--enable-native-access=ALL-UNNAMED", "-Xrs", "-XX:+UseSerialGC")
+        return (*options, f"--add-modules={VECTORS}") if VECTORS in self.modules else options
 
 
 def find_java(homes: Iterable[Path] | None = None) -> Java:

@@ -20,6 +20,7 @@ from agentgym_r1.retrieval import (
     BM25Retriever,
     Bm25Settings,
     LuceneRetriever,
+    RemoteRetriever,
     Retriever,
     adopt_lucene,
     open_retriever,
@@ -28,6 +29,7 @@ from agentgym_r1.retrieval import (
     write_lucene,
 )
 from agentgym_r1.retrieval.lucene_java import Java
+from agentgym_r1.retrieval.service import RunningService
 from agentgym_r1.types import Document
 from tests.retrieval.lucene_folders import run_anserini, write_bare
 
@@ -293,6 +295,19 @@ def test_java_that_cannot_start_is_an_error_that_says_why(index: Path, monkeypat
         open_retriever(index).search(["mill"], k=1)
 
 
+def test_a_service_that_starts_finds_out_at_once_whether_java_does(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retriever = LuceneRetriever.open(index)
+    assert retriever.process_id is None
+    retriever.warm_up()
+    assert retriever.process_id is not None
+    retriever.close()
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1k")
+    with pytest.raises(RetrievalError, match="does not start"):
+        RunningService({"mills": retriever})
+
+
 def test_closing_ends_the_process_and_a_later_search_starts_another(index: Path) -> None:
     retriever = LuceneRetriever.open(index)
     retriever.close()
@@ -342,6 +357,14 @@ def test_a_killed_build_leaves_nothing_half_made(java: Java, tmp_path: Path) -> 
     write_lucene(tmp_path / "index", MemoryCorpus(ROWS))
     assert verify_index(tmp_path / "index").count == 40
     assert {path.name for path in tmp_path.iterdir()} == {"index", ".index.lock"}
+
+
+def test_the_service_answers_from_a_lucene_index(index: Path, lucene: LuceneRetriever) -> None:
+    with RunningService({"mills": index}) as service:
+        remote = RemoteRetriever(service.address())
+        assert remote.search(QUERIES, k=5) == lucene.search(QUERIES, k=5)
+        told = {"kind": "lucene", "count": 40, "corpus_sha256": MemoryCorpus(ROWS).sha256}
+        assert remote.info() == told
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
