@@ -1,42 +1,33 @@
 """Run policies over environments on frozen panels, streamed to disk, resumable, the same for any number of workers.
 
 A run folder holds ``config.json`` (what was asked, with the panels' hashes), ``trajectories.jsonl`` (appended as
-episodes end, sorted when all have) and ``results.json`` (rows and comparisons). Scripted policies run in ``workers``
-processes, or Ray actors; language-model policies run in this process with ``workers`` episodes in flight, the engine's
-batch, and with Ray their environments are in the actors.
+episodes end, sorted when all have) and ``results.json`` (rows and comparisons). Where they are played: ``play``.
 """
 
-import asyncio
 import json
-import multiprocessing
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
-
 from agentgym_r1.bench.panel import Panel, choose_panel
+from agentgym_r1.bench.play import Cell, play
 from agentgym_r1.bench.summary import Tally, compare, row
 from agentgym_r1.envs.presets import DEFAULT_PROTOCOL, evaluation_split
-from agentgym_r1.errors import AgentGymError, ConfigError, DataError, unknown_name
-from agentgym_r1.policies.registry import check_fits, default_policies, is_model_policy, make_policy
+from agentgym_r1.errors import ConfigError, DataError, unknown_name
+from agentgym_r1.policies.registry import check_fits, default_policies, make_policy
 from agentgym_r1.policies.scripted import text_env
 from agentgym_r1.ray_pool import Pool
 from agentgym_r1.registration import ENTRIES
-from agentgym_r1.rollout import Episode, MakeEnv, rollout_many, run_sync
+from agentgym_r1.rollout import Episode, run_sync
 from agentgym_r1.trajectories import TrajectoryWriter, read_trajectories
 from agentgym_r1.types import Policy, Source, Trajectory
 
 RESULTS_SCHEMA = 1
-CHUNK = 16
-_THREADS = 4
 OnEpisode = Callable[[Trajectory], None]
 
 
@@ -96,19 +87,6 @@ def _policy(spec: str, max_tokens: int, temperature: float) -> Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One policy on one environment: everything a worker process needs to play it."""
-
-    env_id: str
-    policy: str
-    kwargs: tuple[tuple[str, Any], ...]
-
-    def make_env(self) -> gym.Env[str, str]:
-        """Make the cell's environment."""
-        return gym.make(self.env_id, **dict(self.kwargs))
-
-
-@dataclass(frozen=True, slots=True)
 class CellPlan:
     """A cell with its panel, the labels of its row, and what the row calls the kinds of tasks."""
 
@@ -139,15 +117,16 @@ def run(config: BenchConfig, *, on_plan: Callable[[int, int], None], on_episode:
         MissingExtra: ``ray`` is given and Ray is not installed.
     """
     plans = plan(config)
-    with _pool(config) as pool:
+    with Pool(config.ray, workers=config.workers) if config.ray else nullcontext() as pool:
         _open_folder(config, plans)
         journal = config.out / "trajectories.jsonl"
         finished = _finished(journal)
         total = sum(len(p.panel.task_ids) for p in plans) * config.repeats
         on_plan(total, len(finished))
         waiting = [(p, [e for e in _episodes(p, config) if _episode_key(p, e) not in finished]) for p in plans]
+        work = [(p.cell, episodes) for p, episodes in waiting if episodes]
         with TrajectoryWriter(journal) as writer:
-            for trajectory in _play([(p.cell, episodes) for p, episodes in waiting if episodes], config, pool):
+            for trajectory in play(work, config.policy, workers=config.workers, pool=pool):
                 writer.write(trajectory)
                 on_episode(trajectory)
     _sort_journal(journal, plans, config)
@@ -223,83 +202,6 @@ def _cell_plan(cell: Cell, policy: Policy, config: BenchConfig, panels: dict[tup
 
 def _episodes(part: CellPlan, config: BenchConfig) -> list[Episode]:
     return part.panel.episodes(seed=config.seed, repeats=config.repeats)
-
-
-Work = Sequence[tuple[Cell, Sequence[Episode]]]
-
-
-def _pool(config: BenchConfig) -> AbstractContextManager[Pool | None]:
-    return Pool(config.ray, workers=config.workers) if config.ray else nullcontext()
-
-
-def _play(work: Work, config: BenchConfig, pool: Pool | None) -> Iterator[Trajectory]:
-    """Play everything: language models here, one cell after the other, the rest in this process or in many."""
-    models = [(cell, episodes) for cell, episodes in work if is_model_policy(cell.policy)]
-    others = [(cell, episodes) for cell, episodes in work if not is_model_policy(cell.policy)]
-    if pool is not None:
-        for trajectories in pool.run(play_chunk, _chunks(others)):
-            yield from trajectories
-    elif config.workers > 1 and others:
-        yield from _play_in_processes(others, config.workers)
-    else:
-        for cell, episodes in others:
-            yield from _play_here(cell.make_env, config.policy(cell.policy), episodes, concurrency=1, threads=0)
-    for cell, episodes in models:
-        make = cell.make_env if pool is None else partial(pool.make_env, cell.env_id, dict(cell.kwargs))
-        threads = _THREADS if pool is None else max(_THREADS, config.workers)  # a remote environment's thread waits
-        policy = config.policy(cell.policy)
-        yield from _play_here(make, policy, episodes, concurrency=config.workers, threads=threads)
-
-
-def _play_here(
-    make_env: MakeEnv, policy: Policy, episodes: Sequence[Episode], *, concurrency: int, threads: int
-) -> Iterator[Trajectory]:
-    """Drive the asynchronous rollout from synchronous code, one trajectory at a time."""
-    stream = rollout_many(make_env, policy, episodes, concurrency=concurrency, threads=threads)
-    with asyncio.Runner() as runner:
-        while (trajectory := runner.run(_next(stream))) is not None:
-            yield trajectory
-
-
-async def _next(stream: AsyncIterator[Trajectory]) -> Trajectory | None:
-    return await anext(stream, None)
-
-
-def _chunks(work: Work) -> list[tuple[Cell, Sequence[Episode]]]:
-    return [(cell, episodes[i : i + CHUNK]) for cell, episodes in work for i in range(0, len(episodes), CHUNK)]
-
-
-def _play_in_processes(work: Work, workers: int) -> Iterator[Trajectory]:
-    """Play chunks of all cells in one pool, whose processes start once and keep their environments."""
-    chunks = _chunks(work)
-    pool = ProcessPoolExecutor(min(workers, len(chunks)), mp_context=multiprocessing.get_context("spawn"))
-    try:
-        running: set[Future[list[Trajectory]]] = {pool.submit(play_chunk, cell, chunk) for cell, chunk in chunks}
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield from future.result()
-    except BrokenProcessPool as err:
-        raise AgentGymError("a worker process died; finished episodes are kept: run again with --resume") from err
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def play_chunk(cell: Cell, episodes: Sequence[Episode]) -> list[Trajectory]:
-    """Play episodes one after the other in a worker process, which keeps its environments between chunks."""
-    return run_sync(_collect(cell, episodes))
-
-
-async def _collect(cell: Cell, episodes: Sequence[Episode]) -> list[Trajectory]:
-    from agentgym_r1.rollout import rollout_async
-
-    env, policy = _env(cell), make_policy(cell.policy)
-    return [await rollout_async(env, policy, task=e.task_id, seed=e.seed, repeat=e.repeat) for e in episodes]
-
-
-@lru_cache(maxsize=8)
-def _env(cell: Cell) -> gym.Env[str, str]:
-    return cell.make_env()
 
 
 def _key(trajectory: Trajectory) -> Key:
