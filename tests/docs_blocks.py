@@ -21,6 +21,14 @@ _FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DO
 _INCLUDE = re.compile(r"^# include: (\S+)$", re.MULTILINE)
 _COMMENT = re.compile(r"(^|\s+)#\s.*$", re.MULTILINE)
 _NEEDS, _SERVER = "needs-", "server"
+_PROGRAMS = {
+    "agentgym-r1": f'exec "{sys.executable}" -m agentgym_r1.cli "$@"',
+    "python": f'exec "{sys.executable}" "$@"',
+    **{
+        name: f"echo '{name} runs in no test: mark the block, for example {{.sh .needs-network}}' >&2; exit 1"
+        for name in ("pip", "make", "ray", "apt-get", "sudo")
+    },
+}
 _CHECKER = doctest.OutputChecker()
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -82,10 +90,9 @@ class Session:
         (self.folder / "examples").symlink_to(ROOT / "examples")
         tools = self.folder / ".bin"
         tools.mkdir()
-        for name, module in (("agentgym-r1", "-m agentgym_r1.cli"), ("python", "")):
-            tool = tools / name
-            tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n', encoding="utf-8")
-            tool.chmod(0o755)
+        for name, script in _PROGRAMS.items():
+            (tools / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+            (tools / name).chmod(0o755)
         path = os.pathsep.join([str(tools), os.environ["PATH"]])
         python_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
         self.env = {**os.environ, "PATH": path, "PYTHONPATH": python_path, "COLUMNS": "160"}

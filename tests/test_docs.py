@@ -21,6 +21,7 @@ LANGUAGES = {"python", "sh", "bash", "json", "text", "yaml", "http"}
 NEVER_RUN = {
     "training.md": "training: make train-env, and GPUs",
     "how-to/indexes.md": "network: wiki-18 is 5 GB; tests/retrieval and tests/test_cli_index.py run the commands",
+    "how-to/lucene.md": "network: installs a Java and a jar; tests/retrieval/test_lucene.py runs the retriever",
     "how-to/retrieval-service.md": "network: wiki-18 is 5 GB; tests/retrieval/service runs the service",
     "scale.md": "network: published indexes",
 }
@@ -146,3 +147,30 @@ def test_a_site_that_loads_something_from_elsewhere_is_refused(tmp_path: Path) -
     (tmp_path / "bad.html").write_text('<script src="https://example.org/x.js"></script>', encoding="utf-8")
     with pytest.raises(ValueError, match="loads something from outside"):
         hooks().on_post_build({"site_dir": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('```python\nprint(1)\n```\n```text title="output"\n2\n```', "the page says"),
+        ("```sh\nfalse\n```", "false"),
+        ("```sh\npip install x\n```", "pip runs in no test"),
+        ("```python\nassert False, 'wrong'\n```", "wrong"),
+    ],
+)
+def test_a_page_that_is_wrong_is_found(text: str, complaint: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"{text}\n", encoding="utf-8")
+    session = Session(tmp_path)
+    with pytest.raises(AssertionError, match=complaint):
+        for block in blocks_of(page):
+            session.run(block)
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "command", ["agentgym-r1 nothing", "agentgym-r1 bench --no-such-option", "make no-such-target"]
+)
+def test_a_command_that_does_not_exist_is_found(command: str) -> None:
+    with pytest.raises(Exception, match=r"(?i)no.such"):
+        check_command(command.split())
