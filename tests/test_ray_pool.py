@@ -46,7 +46,7 @@ def cluster():
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
     runtime = {"env_vars": {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}}
     size = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 80 * 2**20}
-    ray.init(runtime_env=runtime, logging_level="warning", **size)
+    ray.init("local", runtime_env=runtime, logging_level="warning", **size)
     yield ray.get_runtime_context().gcs_address
     ray.shutdown()
 
@@ -107,7 +107,8 @@ class TestWithRay:
             first, second = (pool.make_env(GSM8K, KWARGS) for _ in range(2))
             first.reset(seed=1)
             second.reset(seed=1)
-            ray.kill(ray_pool.holder(0), no_restart=False)
+            with pytest.raises(ray.exceptions.RayActorError):
+                ray.get(ray_pool.holder(0).run.remote(os._exit, 1))
             with pytest.raises(EpisodeError, match="the worker that held the environment died"):
                 first.step("x")
             observation, _ = first.reset(seed=2)
