@@ -11,13 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 from agentgym_r1.adapters.openrlhf.advantages import ALGORITHMS
-from agentgym_r1.adapters.openrlhf.cli_offline import check_device, resolve, sft
+from agentgym_r1.adapters.openrlhf.cli_offline import check_device, offline, pipeline, resolve, sft
 from agentgym_r1.adapters.openrlhf.plan import UNITS
 from agentgym_r1.errors import ConfigError
 
 train_app = typer.Typer(no_args_is_help=True, help="Train policies with OpenRLHF, on step-level transitions.")
 _FORWARDS = {"allow_extra_args": True}
 train_app.command(context_settings=_FORWARDS)(sft)
+train_app.command(context_settings=_FORWARDS)(offline)
+train_app.command()(pipeline)
 
 
 @train_app.command(context_settings=_FORWARDS)
@@ -39,6 +41,9 @@ def ppo(
     workers: Annotated[int | None, typer.Option(min=0, help="Ray actors that hold the environments; 0: none.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads that step environments, an engine.")] = None,
     bootstrap: Annotated[bool | None, typer.Option(help="Go on with V(s) where a limit cut an episode off.")] = None,
+    teacher: Annotated[
+        str | None, typer.Option(help="distill: who scores the student's tokens: a model, or expert.")
+    ] = None,
     anchor_weight: Annotated[float | None, typer.Option(help="GiGPO's weight of the step-level advantage.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seeds environments, plan and OpenRLHF.")] = None,
     device: Annotated[str | None, typer.Option(help="gpu, or cpu for tiny models. Default: gpu.")] = None,

@@ -1,10 +1,13 @@
-"""The command ``agentgym-r1 train sft``."""
+"""The commands ``agentgym-r1 train`` without rollouts of their own: sft, offline and pipeline."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 from agentgym_r1.errors import MissingExtra, unknown_name
 
@@ -48,14 +51,93 @@ def sft(
     start(launch, dry_run=dry_run)
 
 
-def start(launch: "OfflineLaunch", *, dry_run: bool) -> None:
+def offline(
+    context: typer.Context,
+    *,
+    model: Model,
+    data: Data,
+    method: Annotated[str, typer.Option(help="dpo, on an export dpo; or awr, on an export sft.")] = "dpo",
+    algorithm: Annotated[str, typer.Option(help="awr: the advantage over the log.")] = "reinforce",
+    gamma: Annotated[float, typer.Option(help="awr: discount a step.")] = 1.0,
+    beta: Annotated[float, typer.Option(help="awr: temperature of the weights. DPO's is --model.beta.")] = 1.0,
+    device: DeviceOption = "gpu",
+    processes: Processes = 1,
+    seed: Seed = 0,
+    out: Out = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Train on logged steps: DPO, or advantage-weighted regression; flags after -- go to OpenRLHF untouched."""
+    from agentgym_r1.adapters.openrlhf.awr import Weighting, weigh_file
+    from agentgym_r1.adapters.openrlhf.offline import METHODS, offline_launch
+
+    if method not in METHODS:
+        raise unknown_name("offline method", method, METHODS)
+    weighting = Weighting(algorithm, gamma=gamma, beta=beta)
+    launch = offline_launch(
+        method,
+        model,
+        data,
+        out or _folder("offline"),
+        device=check_device(device),
+        processes=processes,
+        seed=seed,
+        extra=tuple(context.args),
+    )
+    if method == "awr" and not dry_run:
+        weigh_file(data, launch.data, weighting)
+    start(launch, dry_run=dry_run, rows_in=data)
+
+
+def pipeline(
+    file: Annotated[Path, typer.Argument(metavar="F.yaml", help="The pipeline.")],
+    *,
+    out: Annotated[Path | None, typer.Option(help="The run folder, new or to go on. Default: runs/NAME.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check every phase's flags, and stop.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Run the phases of a YAML file, evaluate every policy on held-out tasks, and print the table.
+
+    The same command goes on with a run that was stopped: what is done is not run again.
+    """
+    from agentgym_r1.adapters.openrlhf.launch import check_here
+    from agentgym_r1.adapters.openrlhf.pipeline import Run, check_flags
+    from agentgym_r1.adapters.openrlhf.pipeline_plan import read_pipeline
+
+    plan = read_pipeline(file)
+    check_flags(plan)
+    if dry_run:
+        typer.echo(" -> ".join(phase.name for phase in plan.phases))
+        return
+    check_here(plan.device)
+    folder = out or Path("runs") / file.stem
+    rows = Run(plan, folder, say=lambda line: typer.echo(line, err=True)).run()
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    table = Table("phase", "success", "95 %", "score", "95 %", "return", "steps", "invalid", "errors", box=None)
+    for row in rows:
+        table.add_row(row["phase"], *_cells(row))
+    Console(width=120).print(table)
+    typer.echo(str(folder))
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    success, score = (
+        (f"{row[name]:.3f}", f"[dim]{row[f'{name}_ci'][0]:.3f} to {row[f'{name}_ci'][1]:.3f}[/dim]")
+        for name in ("success", "score")
+    )
+    others = f"{row['return']:.2f}", f"{row['steps']:.1f}", f"{row['invalid_rate']:.2f}", str(row["errors"])
+    return [*success, *score, *others]
+
+
+def start(launch: "OfflineLaunch", *, dry_run: bool, rows_in: Path | None = None) -> None:
     """Check a phase, and run it or print its command."""
     from agentgym_r1.adapters.openrlhf.launch import check_here
     from agentgym_r1.adapters.openrlhf.offline import check, run
 
     args = resolve(launch.openrlhf_flags(), command=launch.command, needed=not dry_run)
     if args is not None:
-        check(launch, args)
+        check(launch, args, rows_in=rows_in)
     if dry_run:
         typer.echo(launch.shown())
         return

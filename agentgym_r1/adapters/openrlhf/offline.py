@@ -19,6 +19,7 @@ from agentgym_r1.adapters.openrlhf.launch import (
 from agentgym_r1.errors import AgentGymError, ConfigError, DataError
 
 Command = Literal["train_sft", "train_dpo"]
+METHODS = ("dpo", "awr")
 _DRIVER = "agentgym_r1.adapters.openrlhf.offline_driver"
 
 
@@ -77,19 +78,37 @@ class OfflineLaunch:
         return show_command(self.variables(), self.start(), self.openrlhf_flags())
 
 
-def check(launch: OfflineLaunch, args: Any) -> None:
+def offline_launch(method: str, model: str, data: Path, out: Path, **options: Any) -> OfflineLaunch:
+    """Return the launch of an offline method; ``options`` are OfflineLaunch's.
+
+    DPO reads ``data`` itself. Advantage-weighted regression reads ``out/weighted.jsonl``, which awr.weigh_file writes.
+    """
+    flags = options.pop("flags", {})
+    if method == "dpo":  # OpenRLHF's own limit of 512 tokens would leave out most prompts of an environment
+        return OfflineLaunch("train_dpo", model, data, out, flags={"data.max_len": 2048, **flags}, **options)
+    return OfflineLaunch("train_sft", model, out / "weighted.jsonl", out, flags=flags, **options)
+
+
+def check(launch: OfflineLaunch, args: Any, *, rows_in: Path | None = None) -> None:
     """Check the data against OpenRLHF's resolved arguments, before anything is loaded.
+
+    Args:
+        launch: the run.
+        args: what ``flags.resolve_flags`` returned.
+        rows_in: the file whose rows are counted; by default the launch's.
 
     Raises:
         ConfigError: there are fewer rows than a batch, or the batch cannot be shared out.
         DataError: the file cannot be read.
     """
-    rows = count_rows(launch.data)
+    rows = count_rows(rows_in or launch.data)
     batch, smallest = args.train.batch_size, launch.processes * args.train.micro_batch_size
     if batch % smallest:
         raise ConfigError(f"--train.batch_size must be a multiple of {smallest} (processes x micro), got {batch}")
     if rows < batch:
-        raise ConfigError(f"{launch.data} has {rows} rows and a batch takes {batch}: lower --train.batch_size")
+        raise ConfigError(
+            f"{rows_in or launch.data} has {rows} rows and a batch takes {batch}: lower --train.batch_size"
+        )
 
 
 def count_rows(path: Path) -> int:

@@ -4,6 +4,7 @@ Native tool calls are left out: what a local model writes is text, and the ``her
 """
 
 import asyncio
+import gc
 import importlib.util
 import threading
 from collections.abc import Mapping, Sequence
@@ -104,6 +105,16 @@ class TransformersEngine:
     async def aclose(self) -> None:
         """Finish what was asked, and end the worker thread."""
         await self._batcher.aclose()
+
+    def unload(self) -> None:
+        """Give the model's memory back; the next use loads it again. Nothing may be running."""
+        import torch
+
+        with self._lock:
+            self._loaded = None
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
     def _model(self) -> "_Model":
         with self._lock:

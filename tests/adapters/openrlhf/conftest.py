@@ -17,7 +17,9 @@ import gymnasium as gym
 import pytest
 
 import agentgym_r1  # noqa: F401
-from agentgym_r1.trajectories import read_trajectories
+from agentgym_r1.policies.scripted import ExpertPolicy
+from agentgym_r1.rollout import rollout
+from agentgym_r1.trajectories import TrajectoryWriter, read_trajectories
 from agentgym_r1.types import Trajectory
 
 TESTS = Path(__file__).resolve().parents[2]
@@ -177,3 +179,15 @@ def ray_cluster() -> Iterator[str]:
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="session")
+def colour_demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder: the expert of the colour world on 128 training tasks."""
+    import training_worlds  # noqa: F401 - registers the world
+
+    folder, env = tmp_path_factory.mktemp("demonstrations"), gym.make("Worlds/Colours-v0")
+    with TrajectoryWriter(folder / "trajectories.jsonl") as writer:
+        for task in list(env.unwrapped.tasks.ids())[:128]:  # type: ignore[attr-defined]
+            writer.write(rollout(env, ExpertPolicy(), task=task))
+    return folder

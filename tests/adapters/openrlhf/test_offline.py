@@ -1,16 +1,21 @@
 """Phases without rollouts: the commands, and the real OpenRLHF on the CPU."""
 
 import json
+import random
 
 import gymnasium as gym
 import pytest
 from typer.testing import CliRunner
 
+from agentgym_r1.bench.evaluate import maker, play_panel, summarise_file
 from agentgym_r1.cli import app
 from agentgym_r1.errors import ConfigError, DataError
-from agentgym_r1.policies.scripted import ExpertPolicy
-from agentgym_r1.rollout import rollout
+from agentgym_r1.policies.engines.base import Sampling
+from agentgym_r1.policies.engines.transformers import TransformersEngine
+from agentgym_r1.policies.lm import ToolCallingPolicy
+from agentgym_r1.rollout import episode_seed, rollout, run_sync
 from agentgym_r1.trajectories import TrajectoryWriter
+from agentgym_r1.types import Response
 
 
 @pytest.fixture
@@ -66,18 +71,6 @@ def test_a_missing_file_is_one_clear_line(tmp_path):
     assert "agentgym-r1 export writes such files" in invoke("sft", "--model", "M", "--data", missing, "--dry-run")
 
 
-@pytest.fixture(scope="module")
-def demonstrations(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demonstrations")
-    import training_worlds  # noqa: F401 - registers the world
-
-    env = gym.make("Worlds/Colours-v0")
-    with TrajectoryWriter(folder / "trajectories.jsonl") as writer:
-        for task in list(env.unwrapped.tasks.ids())[:128]:
-            writer.write(rollout(env, ExpertPolicy(), task=task))
-    return folder
-
-
 def losses(folder, name="train/loss_mean"):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -87,8 +80,8 @@ def losses(folder, name="train/loss_mean"):
 
 @pytest.mark.openrlhf
 @pytest.mark.timeout(400)
-def test_a_policy_learns_the_colours_from_demonstrations(demonstrations, word_model, launched, tmp_path):
-    launched("export", "sft", demonstrations, "--out", tmp_path / "sft.jsonl")
+def test_a_policy_learns_the_colours_from_demonstrations(colour_demonstrations, word_model, launched, tmp_path):
+    launched("export", "sft", colour_demonstrations, "--out", tmp_path / "sft.jsonl")
     flags = "--train.batch_size 32 --train.micro_batch_size 32 --data.max_len 64 --train.max_epochs 4 --adam.lr 3e-3"
     data = ("--data", tmp_path / "sft.jsonl")
     launched("train", "sft", "--model", word_model, *data, "--device", "cpu", "--out", tmp_path, "--", *flags.split())
@@ -96,3 +89,68 @@ def test_a_policy_learns_the_colours_from_demonstrations(demonstrations, word_mo
     assert len(curve) == 48  # 384 rows in batches of 32, four times
     assert curve[0] > 1.0 and curve[-1] < 0.1
     assert (tmp_path / "model" / "model.safetensors").exists()
+
+
+class Guesser:
+    """Says left or right at random: what a log of good and bad actions is made of."""
+
+    name = "guesser"
+
+    def begin(self, env, *, seed):
+        draws = random.Random(seed)
+
+        class Agent:
+            async def act(self, observation, info):
+                return Response(draws.choice(["left", "right"]))
+
+        return Agent()
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    import training_worlds  # noqa: F401 - registers the world
+
+    folder, env = tmp_path_factory.mktemp("log"), gym.make("Worlds/Colours-v0")
+    with TrajectoryWriter(folder / "trajectories.jsonl") as writer:
+        for task in list(env.unwrapped.tasks.ids())[:64]:
+            for repeat in range(4):
+                writer.write(rollout(env, Guesser(), task=task, seed=episode_seed(0, task, repeat)))
+    return folder
+
+
+def score(model, tmp_path):
+    """The mean score of a policy on held-out tasks, greedily."""
+    engine = TransformersEngine(str(model), max_batch=32)
+    policy = ToolCallingPolicy(engine, sampling=Sampling(max_tokens=1))
+    make = maker("training_worlds:Worlds/Colours-v0", {"split": "held"})
+    play_panel(make, policy, tmp_path / "played.jsonl", tasks=32, concurrency=32)
+    run_sync(engine.aclose())
+    return summarise_file(tmp_path / "played.jsonl")["score"]
+
+
+OFFLINE = "--train.batch_size 32 --train.micro_batch_size 32 --data.max_len 64 --adam.lr 3e-3 --train.max_epochs 3"
+
+
+@pytest.mark.openrlhf
+@pytest.mark.timeout(400)
+def test_a_policy_learns_from_a_guessers_log_by_weighted_regression(log, word_model, launched, tmp_path):
+    launched("export", "sft", log, "--out", tmp_path / "log.jsonl")
+    options = ("--method", "awr", "--gamma", "0", "--beta", "0.3", "--data", tmp_path / "log.jsonl")
+    launched(
+        *("train", "offline", "--model", word_model, *options, "--device", "cpu", "--out", tmp_path),
+        *("--", *OFFLINE.split()),
+    )
+    assert score(tmp_path / "model", tmp_path) > 0.9
+
+
+@pytest.mark.openrlhf
+@pytest.mark.timeout(400)
+def test_a_policy_learns_from_a_guessers_log_by_preferences(log, word_model, launched, tmp_path):
+    launched("export", "dpo", log, "--pairs", "both", "--out", tmp_path / "log.jsonl")
+    data = ("--data", tmp_path / "log.jsonl")
+    launched(
+        *("train", "offline", "--model", word_model, *data, "--device", "cpu", "--out", tmp_path),
+        *("--", *OFFLINE.split()),
+    )
+    accuracy = losses(tmp_path, "train/acc_mean")
+    assert accuracy[-1] > accuracy[0] and accuracy[-1] > 0.7

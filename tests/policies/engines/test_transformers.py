@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,12 @@ def test_smollm2_answers_a_question_offline(capfd: pytest.CaptureFixture[str]) -
     assert response.finish_reason == "stop"
     assert response.text.count("<|im_end|>") == 0
     assert len(response.logprobs) == len(response.action_ids) == response.completion_tokens
+
+
+def test_an_unloaded_engine_gives_its_model_back_and_answers_the_same_again(folder: Path) -> None:
+    engine = TransformersEngine(str(folder))
+    first = ask_one(engine, "a", max_tokens=8)
+    network = weakref.ref(engine._model().network)
+    engine.unload()
+    assert network() is None
+    assert ask_one(engine, "a", max_tokens=8) == first
