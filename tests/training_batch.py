@@ -33,7 +33,7 @@ class Maker(StepExperienceMaker):
         for e in samples_list:
             e.action_log_probs = torch.zeros_like(e.action_mask, dtype=torch.float)
             e.values = 0.5 * e.action_mask
-            e.kl = torch.zeros_like(e.action_log_probs)
+            e.kl = 0.5 * e.action_mask * e.sequences[:, 1:]  # the teacher's verdict: half the id of the token
             e.info["kl"] = torch.zeros(len(e.index))
         return samples_list
 
@@ -63,7 +63,7 @@ def maker(spec, samples=1):
         critic_model_group=None,
         reward_model_group=None,
         initial_model_group=None,
-        kl_ctl=Space(value=0.0),
+        kl_ctl=Space(value=2.0 if spec.algorithm == "distill" else 0.0),
         strategy=Space(args=arguments(samples)),
         tokenizer=Space(eos_token_id=1, pad_token_id=0),
     )

@@ -17,7 +17,8 @@ from agentgym_r1.errors import ConfigError, unknown_name
 Array = NDArray[np.float64]
 GROUP_ALGORITHMS = ("reinforce_baseline", "rloo", "group_norm", "dr_grpo", "gigpo")
 CRITIC_ALGORITHMS = ("gae", "token_gae")
-ALGORITHMS = (*CRITIC_ALGORITHMS, "reinforce", *GROUP_ALGORITHMS)
+DISTILLATION = "distill"
+ALGORITHMS = (*CRITIC_ALGORITHMS, "reinforce", *GROUP_ALGORITHMS, DISTILLATION)
 WHITENED = ("gae", "token_gae", "reinforce", "reinforce_baseline")
 _EPSILON = 1e-9
 _MIN_VARIANCE = 1e-8
@@ -35,6 +36,7 @@ class EpisodeSteps:
         next_value: V(s_{T+1}) when a limit cut the episode off (truncated), else 0: the task itself was over.
         penalties: (steps,) what a KL penalty inside the reward takes from each step; empty is none.
         anchors: (steps,) equal exactly for equal states, for GiGPO; empty elsewhere.
+        token_rewards: per step, the reward of each of its action tokens, for distillation; empty elsewhere.
     """
 
     group: int
@@ -44,12 +46,13 @@ class EpisodeSteps:
     next_value: float = 0.0
     penalties: tuple[float, ...] = ()
     anchors: tuple[Hashable, ...] = ()
+    token_rewards: tuple[Array, ...] = ()
 
     def __post_init__(self) -> None:
         steps = len(self.rewards)
         if steps == 0 or len(self.tokens) != steps or min(self.tokens) < 1:
             raise ConfigError(f"an episode needs a reward and at least one token a step, got {steps} steps")
-        for name in ("values", "penalties", "anchors"):
+        for name in ("values", "penalties", "anchors", "token_rewards"):
             if len(getattr(self, name)) not in {0, steps}:
                 raise ConfigError(f"{name} must have one entry for each of {steps} steps")
 
@@ -81,7 +84,7 @@ class Estimator:
 
     Attributes:
         algorithm: one of ALGORITHMS.
-        gamma: discount a step (a token under ``token_gae``).
+        gamma: discount a step (a token under ``token_gae`` and ``distill``).
         lam: GAE's lambda.
         divide_by_std: whether whitening divides by the standard deviation, besides subtracting the mean.
         anchor_weight: weight of GiGPO's step-level advantage (omega of arXiv 2505.10978).
@@ -107,7 +110,8 @@ def estimate(episodes: Sequence[EpisodeSteps], estimator: Estimator) -> list[lis
     gae: GAE over steps (arXiv 1506.02438), as StepPPO (arXiv 2604.18401). reinforce: discounted return-to-go
     (REINFORCE++, arXiv 2501.03262). reinforce_baseline, rloo, group_norm, dr_grpo: the episode's return against its
     group's, the same for all steps (arXiv 2501.03262, 2402.14740, 2402.03300, 2503.20783). gigpo: group_norm plus the
-    discounted return-to-go against those of equal anchor states in the group (arXiv 2505.10978). The WHITENED ones are
+    discounted return-to-go against those of equal anchor states in the group (arXiv 2505.10978). distill: the
+    discounted rewards of the tokens from each token to its step's end, without the environment's. The WHITENED ones are
     normalised over the batch, each step counting once (each token under ``token_gae``).
 
     Raises:
@@ -232,6 +236,13 @@ def _gigpo(episodes: Sequence[EpisodeSteps], estimator: Estimator) -> _Raw:
     return advantages, advantages
 
 
+def _distill(episodes: Sequence[EpisodeSteps], estimator: Estimator) -> _Raw:
+    if not all(episode.token_rewards for episode in episodes):
+        raise ConfigError("distill needs the teacher's reward of every token")
+    advantages = [[discounted(own, estimator.gamma) for own in episode.token_rewards] for episode in episodes]
+    return advantages, advantages
+
+
 _RAW: dict[str, Callable[[Sequence[EpisodeSteps], Estimator], _Raw]] = {
     "gae": _gae,
     "token_gae": _token_gae,
@@ -241,6 +252,7 @@ _RAW: dict[str, Callable[[Sequence[EpisodeSteps], Estimator], _Raw]] = {
     "group_norm": _group("std"),
     "dr_grpo": _group("mean"),
     "gigpo": _gigpo,
+    DISTILLATION: _distill,
 }
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
+from agentgym_r1.adapters.openrlhf.distill import expert_logprobs
 from agentgym_r1.errors import ConfigError, EngineError
-from agentgym_r1.exports.tokens import render_prompt
+from agentgym_r1.exports.tokens import encode_action, render_prompt
 from agentgym_r1.policies.engines.base import Sampling
 from agentgym_r1.types import Message, Response
 
@@ -50,6 +51,10 @@ class RolloutEngine:
     def count_tokens(self, text: str) -> int:
         """Return the length of ``text`` in the policy's tokens."""
         return len(self._tokenizer(text=text, add_special_tokens=False)["input_ids"])
+
+    def expert_logprobs(self, sampled: Sequence[int], advice: str) -> tuple[float, ...]:
+        """Return the expert's log-probability of each sampled token, ``advice`` being what it would have said."""
+        return expert_logprobs(sampled, encode_action(self._tokenizer, advice), vocabulary=len(self._tokenizer))
 
     def prompt_ids(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """Return the ids of a chat: the chat template's, or for a model without one the plain text's.

@@ -13,17 +13,22 @@ from typing import Any, Literal
 import gymnasium as gym
 
 import agentgym_r1
+from agentgym_r1.adapters.openrlhf.advantages import DISTILLATION
+from agentgym_r1.adapters.openrlhf.distill import EXPERT
 from agentgym_r1.adapters.openrlhf.doctor import examine
 from agentgym_r1.adapters.openrlhf.driver import DEVICE, RAY_ADDRESS
 from agentgym_r1.adapters.openrlhf.prompts import INPUT_KEY, LABEL_KEY, write_prompts
 from agentgym_r1.adapters.openrlhf.spec import VARIABLE, RunSpec
 from agentgym_r1.errors import AgentGymError, ConfigError, MissingExtra, unknown_name
+from agentgym_r1.exports.tokens import load_tokenizer
 from agentgym_r1.ray_pool import check_address
 
 Device = Literal["gpu", "cpu"]
 HERE = Path(__file__).resolve().parent
 # What OpenRLHF's parser knows our algorithms as; those it lacks pass as the nearest in what they need.
-_ESTIMATORS = {"token_gae": "gae", "gigpo": "group_norm"}
+_ESTIMATORS = {"token_gae": "gae", "gigpo": "group_norm", DISTILLATION: "reinforce"}
+# The reverse KL itself is the reward, each token's its own (as thinkingmachines.ai/blog/on-policy-distillation).
+_DISTILLATION_FLAGS = {"algo.kl.init_coef": 1.0, "algo.kl.estimator": "k1", "algo.advantage.gamma": 0.0}
 CPU_VARIABLES = {
     "DS_ACCELERATOR": "cpu",
     "VLLM_CPU_KVCACHE_SPACE": "1",
@@ -99,6 +104,8 @@ class Launch:
                 "eval.n_samples_per_prompt": 1,
                 "eval.temperature": 0.0,
             }
+        if self.spec.algorithm == DISTILLATION:  # the expert needs no reference worker
+            own |= _DISTILLATION_FLAGS | ({"algo.kl.init_coef": 0.0} if self.spec.teacher == EXPERT else {})
         merged = {**(_CPU_FLAGS if self.device == "cpu" else {}), **own, **self.flags}
         return [part for name, value in merged.items() for part in flag_words(name, value)] + list(self.extra)
 
@@ -144,6 +151,12 @@ def check(launch: Launch, args: Any) -> None:
         ),
         (episodes % batch == 0, f"--train.batch_size must divide the {episodes} episodes of a batch, got {batch}"),
         (bool(longest) and longest < limit, f"--rollout.max_new_tokens must be 1 to {limit - 1}, got {longest}"),
+        (
+            launch.spec.teacher in {"", EXPERT}
+            or (args.algo.kl.init_coef > 0 and args.algo.kl.estimator == "k1" and not args.algo.kl.use_loss),
+            "distill needs --algo.kl.init_coef above 0, --algo.kl.estimator k1 and no --algo.kl.use_loss",
+        ),
+        (launch.spec.teacher != EXPERT or not launch.spec.workers, "the expert teaches with --workers 0"),
         (not args.critic.model_name_or_path or critic == actor, "the critic needs as many nodes and GPUs as the actor"),
     ]
     for holds, message in rules:
@@ -186,6 +199,8 @@ def prepare(launch: Launch) -> tuple[int, int]:
         ConfigError, DataError: see prompts.write_prompts.
     """
     spec = launch.spec
+    if spec.teacher not in {"", EXPERT}:
+        check_teacher(launch.model, spec.teacher)
     train = write_prompts(
         launch.out / "prompts-train.jsonl",
         spec.env,
@@ -200,6 +215,18 @@ def prepare(launch: Launch) -> tuple[int, int]:
         launch.out / "prompts-eval.jsonl", spec.env, spec.kwargs("eval"), phase="eval", count=launch.eval_tasks
     )
     return train, evaluation
+
+
+def check_teacher(model: str, teacher: str) -> None:
+    """Check that a teacher can score the tokens of a student: their vocabularies are one.
+
+    Raises:
+        ConfigError: they are not, or a tokenizer cannot be loaded.
+    """
+    own, other = load_tokenizer(model).get_vocab(), load_tokenizer(teacher).get_vocab()
+    if own != other:
+        differ = len(own.items() ^ other.items())
+        raise ConfigError(f"{teacher} cannot teach {model}: {differ} entries of their vocabularies differ")
 
 
 def run(launch: Launch) -> None:

@@ -11,9 +11,10 @@ import torch
 from openrlhf.trainer.ppo_utils.experience import Experience
 from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
 
-from agentgym_r1.adapters.openrlhf.advantages import EpisodeSteps, Estimator, StepTarget, estimate
+from agentgym_r1.adapters.openrlhf.advantages import DISTILLATION, EpisodeSteps, Estimator, StepTarget, estimate
 from agentgym_r1.adapters.openrlhf.batch import EpisodeBatch, idle
 from agentgym_r1.adapters.openrlhf.plan import Plan, plan_rows, row_weights
+from agentgym_r1.adapters.openrlhf.samples import Row
 from agentgym_r1.adapters.openrlhf.spec import RunSpec
 
 logger = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenR
         weights = self._weights()
         self.figures = {"rows": float(len(self._plan.rows)), "idle_rows": float(self._plan.idle)}
         self.figures |= {"mini_batches": float(self._plan.windows), "logprob_gap": self._logprob_gap(at)}
+        self.figures |= {"reverse_kl": self._reverse_kl(at)} if self._distils else {}
         for e in experiences:
             e.advantages, e.returns = torch.zeros_like(e.action_log_probs), torch.zeros_like(e.action_log_probs)
             e.info["return"] = torch.zeros(len(e.index))
@@ -106,11 +108,36 @@ class StepExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]  # OpenR
             next_value=float(next_value),
             penalties=tuple(self._penalty(*row) for row in rows),
             anchors=tuple(row.anchor for row in sample.rows),
+            token_rewards=tuple(map(self._teacher_rewards, *zip(*rows), sample.rows)) if self._distils else (),
         )
 
     def _penalty(self, e: Experience, i: int) -> float:
         """Return what the KL penalty takes from the reward of a step: the sum over its tokens."""
         return float(max(self.kl_ctl.value, 0.0) * (e.kl[i] * e.action_mask[i]).sum())
+
+    @property
+    def _distils(self) -> bool:
+        return self._spec.algorithm == DISTILLATION
+
+    def _token_kl(self, e: Experience, i: int, row: Row) -> Any:
+        """Return the student's log-probability of each action token less the teacher's; 0 where that has no opinion."""
+        mask = e.action_mask[i].bool()
+        if not row.teacher:
+            return e.kl[i][mask].double().numpy()
+        return np.nan_to_num(e.action_log_probs[i][mask].double().numpy() - np.asarray(row.teacher), nan=0.0)
+
+    def _teacher_rewards(self, e: Experience, i: int, row: Row) -> Any:
+        """Return minus the reverse KL of each action token, times OpenRLHF's coefficient; the expert's is 1."""
+        return -(1.0 if row.teacher else max(self.kl_ctl.value, 0.0)) * self._token_kl(e, i, row)
+
+    def _reverse_kl(self, at: dict[tuple[int, int], tuple[Experience, int]]) -> float:
+        """Return the mean of the sampled tokens' reverse KL."""
+        own = [
+            self._token_kl(*place, self._episodes[row[0]].sample.rows[row[1]])
+            for row, place in at.items()
+            if self._trained(row)
+        ]
+        return float(np.concatenate(own).mean()) if own else 0.0
 
     def _logprob_gap(self, at: dict[tuple[int, int], tuple[Experience, int]]) -> float:
         """Return the mean absolute difference between the engine's log-probabilities and the trainer's, a token.

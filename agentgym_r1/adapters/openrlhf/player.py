@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import gymnasium as gym
 
 from agentgym_r1.adapters.openrlhf.advantages import CRITIC_ALGORITHMS
+from agentgym_r1.adapters.openrlhf.distill import EXPERT
 from agentgym_r1.adapters.openrlhf.engine import RolloutEngine
 from agentgym_r1.adapters.openrlhf.samples import EpisodeSample, Watch, rows_of
 from agentgym_r1.adapters.openrlhf.spec import Job, Phase, RunSpec
@@ -81,13 +82,23 @@ class Player:
             await self._close(env)
             raise
         sample = EpisodeSample(
-            prompt, trajectory, rows_of(trajectory, env.anchors), self._next_prompt(trajectory, env, engine)
+            prompt,
+            trajectory,
+            rows_of(trajectory, env.anchors, self._verdicts(trajectory, env, engine)),
+            self._next_prompt(trajectory, env, engine),
         )
         if trajectory.error.startswith("environment"):
             await self._close(env)
         else:
             self._idle[job.phase].append(env)
         return sample
+
+    def _verdicts(self, trajectory: Trajectory, env: Watch, engine: RolloutEngine) -> list[tuple[float, ...]]:
+        """Return what the expert, where it is the teacher, thinks of the sampled tokens of each step."""
+        return [
+            engine.expert_logprobs(transition.action_ids, advice)
+            for transition, advice in zip(trajectory.transitions, env.advice)
+        ]
 
     def _next_prompt(self, trajectory: Trajectory, env: Watch, engine: RolloutEngine) -> tuple[int, ...]:
         """Return the prompt whose value stands for the rest of an episode that a limit cut off."""
@@ -103,7 +114,8 @@ class Player:
     async def _take(self, phase: Phase) -> Watch:
         if self._idle[phase]:
             return self._idle[phase].pop()
-        return Watch(await asyncio.get_running_loop().run_in_executor(self._threads, self._make, phase))
+        env = await asyncio.get_running_loop().run_in_executor(self._threads, self._make, phase)
+        return Watch(env, expert=self._spec.teacher == EXPERT and phase == "train")
 
     async def _close(self, env: Watch) -> None:
         try:

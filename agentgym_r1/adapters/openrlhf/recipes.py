@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from agentgym_r1.adapters.openrlhf.advantages import ALGORITHMS
+from agentgym_r1.adapters.openrlhf.advantages import ALGORITHMS, DISTILLATION
 from agentgym_r1.adapters.openrlhf.launch import Launch
 from agentgym_r1.adapters.openrlhf.plan import UNITS
 from agentgym_r1.adapters.openrlhf.spec import RunSpec
@@ -54,6 +54,8 @@ def build_launch(
     for name, known in (("algorithm", ALGORITHMS), ("unit", UNITS), ("device", ("gpu", "cpu"))):
         if name in options and options[name] not in known:
             raise unknown_name(name, str(options[name]), known)
+    if (options.get("algorithm") == DISTILLATION) != bool(options.get("teacher")):
+        raise ConfigError("distillation takes both: --algorithm distill and --teacher MODEL")
     arguments = {**options.get("env_args", {}), **env_args}
     default = {entry.id: entry.split for entry in ENTRIES}.get(options["env"], "test")
     spec = RunSpec(

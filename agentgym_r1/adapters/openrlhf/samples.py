@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium as gym
 
+from agentgym_r1.policies.scripted import text_env
 from agentgym_r1.types import Message, Trajectory, Transition
 
 
@@ -20,6 +21,7 @@ class Row:
         reward: the step's.
         anchor: hash of the state the step was taken in.
         cut: whether the response was ended by its length limit.
+        teacher: of distillation from the expert: its log-probability of each action id, NaN where it has none.
     """
 
     prompt_ids: tuple[int, ...]
@@ -28,6 +30,7 @@ class Row:
     reward: float
     anchor: str
     cut: bool
+    teacher: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +51,43 @@ class EpisodeSample:
 
 
 class Watch(gym.Wrapper[str, str, str, str]):
-    """Remembers what training needs beside the trajectory: the anchor of each state, and the newest info."""
+    """Remembers what training needs beside the trajectory: the anchor of each state, and the newest info.
 
-    def __init__(self, env: gym.Env[str, str]) -> None:
+    Args:
+        env: the environment.
+        expert: whether to ask the environment's expert in each state what it would say.
+    """
+
+    def __init__(self, env: gym.Env[str, str], *, expert: bool = False) -> None:
         super().__init__(env)
+        self._ask = text_env(env).expert if expert else None
         self.anchors: list[str] = []
+        self.advice: list[str] = []
         self.info: Mapping[str, Any] = {}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Reset, and forget the last episode."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self.anchors = []
+        self.anchors, self.advice = [], []
         self._remember(observation, info)
+        self._consult()
         return observation, info
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
         """Step, and remember the state that came."""
         outcome = self.env.step(action)
         self._remember(outcome[0], outcome[4])
+        if not (outcome[2] or outcome[3]):
+            self._consult()
         return outcome
 
     def messages(self) -> list[Message]:
         """Return the newest prompt as chat messages."""
         return [Message(message["role"], message["content"]) for message in self.info.get("messages", ())]
+
+    def _consult(self) -> None:
+        if self._ask is not None:
+            self.advice.append(self._ask())
 
     def _remember(self, observation: str, info: Mapping[str, Any]) -> None:
         inner = self.env.unwrapped
@@ -79,11 +96,14 @@ class Watch(gym.Wrapper[str, str, str, str]):
         self.info = info
 
 
-def rows_of(trajectory: Trajectory, anchors: Sequence[str]) -> tuple[Row, ...]:
+def rows_of(
+    trajectory: Trajectory, anchors: Sequence[str], teachers: Sequence[tuple[float, ...]] = ()
+) -> tuple[Row, ...]:
     """Return the rows of a trajectory; none when it broke: what was not finished has no return to learn from."""
     if trajectory.error:
         return ()
-    return tuple(_row(transition, anchor) for transition, anchor in zip(trajectory.transitions, anchors))
+    rows = (_row(transition, anchor) for transition, anchor in zip(trajectory.transitions, anchors))
+    return tuple(replace(row, teacher=teacher) for row, teacher in zip(rows, teachers)) if teachers else tuple(rows)
 
 
 def _row(transition: Transition, anchor: str) -> Row:

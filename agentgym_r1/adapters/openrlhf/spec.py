@@ -23,6 +23,7 @@ class RunSpec:
         eval_kwargs: the same for evaluation.
         algorithm: one of advantages.ALGORITHMS.
         anchor_weight: weight of GiGPO's step-level advantage.
+        teacher: of distillation: folder or hub name of the policy that scores the student's tokens, or ``expert``.
         unit: what counts the same in the policy loss: ``token``, ``step`` or ``episode``.
         bootstrap: whether an episode that a limit cut off goes on with V(s_{T+1}) (algorithms with a critic).
         threads: threads that step environments in each rollout engine.
@@ -38,6 +39,7 @@ class RunSpec:
     eval_kwargs: Mapping[str, Any] = field(default_factory=dict)
     algorithm: str = "gae"
     anchor_weight: float = 1.0
+    teacher: str = ""
     unit: str = "token"
     bootstrap: bool = True
     threads: int = 8

@@ -13,14 +13,14 @@ import ray
 import torch
 from openrlhf.trainer import ppo_trainer, ppo_trainer_async
 from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator
-from openrlhf.trainer.ray import ppo_actor, ppo_critic
+from openrlhf.trainer.ray import launcher, ppo_actor, ppo_critic
 
 from agentgym_r1.adapters.openrlhf.batch import EpisodeBatch
 from agentgym_r1.adapters.openrlhf.figures import batch_figures, evaluation_figures
 from agentgym_r1.adapters.openrlhf.maker import StepExperienceMaker
 from agentgym_r1.adapters.openrlhf.samples import EpisodeSample
 from agentgym_r1.adapters.openrlhf.spec import RunSpec
-from agentgym_r1.adapters.openrlhf.workers import StepCriticActor, StepPolicyActor, undecorated
+from agentgym_r1.adapters.openrlhf.workers import StepCriticActor, StepPolicyActor, TeacherActor, undecorated
 from agentgym_r1.trajectories import TrajectoryWriter
 from agentgym_r1.types import Trajectory
 
@@ -139,3 +139,4 @@ def install() -> None:
     ppo_trainer_async.TrainingActor = ray.remote(StepTrainingActor)
     ppo_actor.PolicyModelActor = ray.remote(num_gpus=1)(StepPolicyActor)
     ppo_critic.CriticModelActor = ray.remote(num_gpus=1)(StepCriticActor)
+    launcher.ReferenceModelActor = ray.remote(num_gpus=1)(TeacherActor)

@@ -1,11 +1,14 @@
-"""OpenRLHF's actor and critic workers, with mini-batches of the padding plan instead of a count of rows."""
+"""OpenRLHF's workers: actor and critic with mini-batches of the padding plan, and a reference that may be a teacher."""
 
 import math
 from typing import Any
 
 import torch
 from openrlhf.trainer.ppo_utils import NaiveReplayBuffer
-from openrlhf.trainer.ray import ppo_actor, ppo_critic
+from openrlhf.trainer.ray import launcher, ppo_actor, ppo_critic
+
+from agentgym_r1.adapters.openrlhf.distill import EXPERT
+from agentgym_r1.adapters.openrlhf.spec import RunSpec
 
 
 def undecorated(actor_class: Any) -> Any:
@@ -91,6 +94,15 @@ class StepCriticActor(undecorated(ppo_critic.CriticModelActor)):  # type: ignore
         """Train on the batch, one optimizer step a mini-batch and epoch."""
         accumulate(self.trainer, self.critic, self._windows)
         return super().fit()
+
+
+class TeacherActor(undecorated(launcher.ReferenceModelActor)):  # type: ignore[misc]
+    """The reference's worker, which in distillation holds the teacher instead of the policy's first weights."""
+
+    def init_model_from_pretrained(self, strategy: Any, pretrain: str) -> None:
+        """Load the model."""
+        teacher = RunSpec.from_environment().teacher
+        super().init_model_from_pretrained(strategy, pretrain if teacher in {"", EXPERT} else teacher)
 
 
 def accumulate(trainer: Any, engine: Any, windows: int) -> None:

@@ -162,6 +162,7 @@ episode = st.integers(1, 6).flatmap(
             tuple(tokens),
             values=tuple(np.linspace(0, 1, t) for t in tokens),
             anchors=tuple(anchors),
+            token_rewards=tuple(np.linspace(-1, 0.5, t) for t in tokens),
         ),
         st.integers(0, 2),
         st.lists(reward, min_size=n, max_size=n),

@@ -50,6 +50,7 @@ def test_every_algorithm_reaches_the_rows_that_openrlhf_trains_on(found, algorit
             tokens=tuple(1 + k % 2 for k in range(len(rewards))),
             values=tuple(np.full(1 + k % 2, 0.5) for k in range(len(rewards))),
             anchors=tuple(ANCHORS[: len(rewards)]),
+            token_rewards=tuple(-np.array((3.0, 4.0)[: 1 + k % 2]) for k in range(len(rewards))),
         )
         for i, rewards in enumerate(REWARDS)
     ]

@@ -2,7 +2,8 @@
 
 import asyncio
 import copy
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import SimpleNamespace
 
@@ -30,6 +31,9 @@ class Letters:
 
     def __call__(self, text, add_special_tokens=False):
         return {"input_ids": [ord(character) for character in text]}
+
+    def __len__(self):
+        return 256
 
     def decode(self, ids):
         return "".join("<end>" if i == EOS else chr(i) for i in ids)
@@ -96,6 +100,19 @@ def test_rows_hold_the_ids_that_the_engine_was_given_and_sampled():
     assert [row.action_ids[-1] for row in sample.rows] == [EOS, EOS]
     assert [len(row.logprobs) for row in sample.rows] == [len(row.action_ids) for row in sample.rows]
     assert [row.reward for row in sample.rows] == [0.0, 1.0]
+
+
+def test_the_expert_as_a_teacher_scores_every_step_by_what_it_would_have_said_there():
+    spec = replace(SPEC, algorithm="distill", teacher="expert")
+    sample = play(Scripted("<answer>7</answer>"), spec=spec)
+    expert = "Check.\n" + CALL  # before the first comparison; the sampled answer differs from its first character on
+    assert sample.trajectory.transitions[0].action == "<answer>7</answer>" and not expert.startswith("<")
+    (row,) = sample.rows
+    assert row.teacher[0] == pytest.approx(math.log(0.01 / 255))
+    assert len(row.teacher) == len(row.action_ids) and all(math.isnan(value) for value in row.teacher[1:])
+    two = play(Scripted(CALL, "<answer>7</answer>"), spec=spec)
+    assert list(two.rows[1].teacher) == pytest.approx([math.log(0.99)] * len("<answer>7</answer>."))
+    assert all(row.teacher == () for row in play(Scripted(CALL, "<answer>7</answer>")).rows)
 
 
 @pytest.mark.parametrize("context", ["append", "window", "state", "summary"])

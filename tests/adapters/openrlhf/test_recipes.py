@@ -82,7 +82,8 @@ def test_a_recipe_has_the_published_values(recipe):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_is_a_run_that_openrlhf_takes(algorithm):
     flags = [*BASE, "--rollout.n_samples_per_prompt", "2"]
-    run = launch(env="AgentR1/GSM8K-v0", model="M", device="cpu", algorithm=algorithm, extra=flags)
+    teacher = {"teacher": "T"} if algorithm == "distill" else {}
+    run = launch(env="AgentR1/GSM8K-v0", model="M", device="cpu", algorithm=algorithm, extra=flags, **teacher)
     args = resolve_flags(run.openrlhf_flags())
     check(run, args)
     assert bool(args.critic.model_name_or_path) == (algorithm in CRITIC_ALGORITHMS)
