@@ -149,16 +149,19 @@ def serve(
     queue: Annotated[int, typer.Option(min=1, help="Most queries that wait.")] = 4096,
     deadline: Annotated[float, typer.Option(min=0.001, help="Seconds a request may take.")] = 30.0,
     cache_mb: Annotated[float, typer.Option(min=0.0, help="Megabytes of answers kept.")] = 64.0,
+    verify: Annotated[bool, typer.Option("--verify", help="Read every byte first and compare its hash.")] = False,
     ray: Annotated[str | None, typer.Option(help="Address of a Ray cluster: a service on each node, for it.")] = None,
 ) -> None:
     """Serve indexes over HTTP until it is stopped: POST /retrieve, GET /health, /info, /metrics."""
     from agentgym_r1.retrieval.service import serve as run
 
-    limits = Limits(batch=batch, queue=queue, deadline=deadline, cache_mb=cache_mb)
+    limits, named = Limits(batch=batch, queue=queue, deadline=deadline, cache_mb=cache_mb), _by_name(folders)
+    for folder in named.values() if verify else ():
+        verify_index(folder)
     if ray is not None:
-        _serve_on_nodes(ray, _by_name(folders), port=port, limits=limits)
+        _serve_on_nodes(ray, named, port=port, limits=limits)
         return
-    retrievers = {name: open_retriever(folder) for name, folder in _by_name(folders).items()}
+    retrievers = {name: open_retriever(folder) for name, folder in named.items()}
 
     def ready(url: str) -> None:
         typer.echo(f"{', '.join(retrievers)} at {url}/retrieve")

@@ -2,6 +2,7 @@
 
 Each engine works in a process of its own, on the same generated passages; times are CPU seconds, Java's threads
 included, so that neighbours on the machine disturb little. Lucene takes part where the extra ``lucene`` is installed.
+Then the memory of worker processes that share one corpus and index (Linux only).
 Run ``python benchmarks/retrieval.py``; ``--json`` prints one document.
 """
 
@@ -16,10 +17,11 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from agentgym_r1.corpus import contents, open_corpus, write_corpus
+from agentgym_r1.corpus import MemoryCorpus, contents, open_corpus, write_corpus
 from agentgym_r1.errors import MissingExtra
 from agentgym_r1.retrieval.analyzer import STOP_WORDS
 from agentgym_r1.retrieval.bm25 import BM25Retriever, write_bm25
@@ -220,7 +222,7 @@ def apart(work: Callable[[Path], object], folder: Path) -> object:
         return pool.apply(work, (folder,))
 
 
-def bm25_section(count: int, *, queries: int, seed: int) -> tuple[dict[str, float], dict[str, object]]:
+def bm25_section(count: int, *, queries: int, seed: int, workers: int) -> tuple[dict[str, float], dict[str, object]]:
     """Return ratios, greater than 1 where ours is better, and figures for a corpus of ``count`` passages."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -232,6 +234,7 @@ def bm25_section(count: int, *, queries: int, seed: int) -> tuple[dict[str, floa
         ours, peer = apart(measure_ours, folder), apart(measure_bm25s, folder)
         passages = apart(measure_passages, folder)
         lucene = lucene_part(folder, count, ours) if has_lucene() else ({}, {})
+        shared = memory_section(folder, count, workers) if Path("/proc/self/smaps_rollup").exists() else ({}, {})
     ratios = {
         f"bm25_{count}_build_vs_bm25s": peer.build_s / ours.build_s,
         f"bm25_{count}_single_vs_bm25s": ours.single_qps / peer.single_qps,
@@ -242,7 +245,7 @@ def bm25_section(count: int, *, queries: int, seed: int) -> tuple[dict[str, floa
         f"bm25_{count}": asdict(ours) | {"batch_with_passages_qps": passages},
         f"bm25s_{count}": asdict(peer),
     }
-    return ratios | lucene[0], figures | lucene[1]
+    return ratios | lucene[0] | shared[0], figures | lucene[1] | shared[1]
 
 
 def lucene_part(folder: Path, count: int, ours: Figures) -> tuple[dict[str, float], dict[str, object]]:
@@ -259,18 +262,73 @@ def lucene_part(folder: Path, count: int, ours: Figures) -> tuple[dict[str, floa
     return ratios, {f"lucene_{count}": asdict(lucene)}
 
 
+def proportional_mb() -> float:
+    """Return the memory of this process; a page that n processes share counts an nth (the kernel's Pss)."""
+    text = Path("/proc/self/smaps_rollup").read_text()
+    return int(next(line for line in text.splitlines() if line.startswith("Pss:")).split()[1]) * 1024 / 1e6
+
+
+def hold_index(folder: Path, together: Any, results: Any) -> None:
+    """Open the index, touch all of it and of its documents, and tell the memory before and while all others hold it."""
+    queries = json.loads((folder / "queries.json").read_text())
+    use_index(folder / "tiny", queries)  # the libraries are there from here on
+    together.wait()
+    before = proportional_mb()
+    together.wait()
+    kept = use_index(folder / "ours", queries)
+    together.wait()
+    results.put((before, proportional_mb(), kept.name))
+    together.wait()
+
+
+def use_index(folder: Path, queries: list[str]) -> BM25Retriever:
+    """Open an index, search it, and read every document and every posting."""
+    retriever = BM25Retriever.open(folder)
+    retriever.warm_up()
+    retriever.rank(queries, k=K)
+    for document in retriever.corpus:
+        assert document.id
+    for path in folder.glob("*.npy"):
+        np.load(path, mmap_mode="r").max()
+    return retriever
+
+
+def held_by(workers: int, folder: Path) -> tuple[float, float]:
+    """Return megabytes of so many processes, all added up: with the index open, and how much of it the index is."""
+    context = multiprocessing.get_context("spawn")
+    together, results = context.Barrier(workers), context.Queue()
+    processes = [context.Process(target=hold_index, args=(folder, together, results)) for _ in range(workers)]
+    for process in processes:
+        process.start()
+    told = [results.get() for _ in processes]
+    for process in processes:
+        process.join()
+    whole = sum(after for _, after, _ in told)
+    return whole, whole - sum(before for before, _, _ in told)
+
+
+def memory_section(folder: Path, count: int, workers: int) -> tuple[dict[str, float], dict[str, object]]:
+    """Return how much more memory the corpus and index take in many processes than in one: 1 is perfect sharing."""
+    write_bm25(folder / "tiny", MemoryCorpus([Document("0", "", "warm")]))
+    (one, own), (many, shared) = held_by(1, folder), held_by(workers, folder)
+    files = size_mb(folder / "ours") + (folder / "corpus.arrow").stat().st_size / 1e6
+    figures = {"files_mb": files, "one_mb": one, f"of_{workers}_mb": many, "index_one_mb": own, "index_all_mb": shared}
+    return {f"memory_{count}_of_{workers}_workers_vs_one": shared / own}, {f"memory_{count}": figures}
+
+
 def print_table(ratios: dict[str, float], figures: dict[str, object]) -> None:
     for engine, values in figures.items():
         print(f"{engine:14}", *(f"{name} {value:,.1f}" for name, value in values.items()), sep="  ")
     print()
     for name, ratio in ratios.items():
-        print(f"{name:36} {ratio:7.3f}")
+        print(f"{name:38} {ratio:7.3f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000], help="passages in the corpus")
     parser.add_argument("--queries", type=int, default=2000)
+    parser.add_argument("--workers", type=int, default=8, help="processes that share the index")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -279,7 +337,9 @@ def main() -> None:
     figures: dict[str, object] = {}
     for size in options.sizes:
         print(f"BM25, {size:,} passages ...", file=sys.stderr)
-        some_ratios, some_figures = bm25_section(size, queries=options.queries, seed=options.seed)
+        some_ratios, some_figures = bm25_section(
+            size, queries=options.queries, seed=options.seed, workers=options.workers
+        )
         ratios |= some_ratios
         figures |= some_figures
     if options.json:

@@ -154,6 +154,15 @@ def test_an_address_beyond_this_machine_is_warned_about(index: Path) -> None:
     assert service.returncode == 0
 
 
+def test_a_flipped_byte_is_not_served_when_all_are_read_first(index: Path) -> None:
+    data = bytearray((index / "scores.npy").read_bytes())
+    data[-1] ^= 1
+    (index / "scores.npy").write_bytes(data)
+    found = run("serve", index, "--verify")
+    assert (found.returncode, found.stderr.count("\n")) == (1, 1)
+    assert "scores.npy: sha256" in found.stderr
+
+
 def test_two_indexes_of_one_name_are_refused(index: Path) -> None:
     found = run("serve", index, index)
     assert (found.returncode, found.stderr.count("\n")) == (2, 1)
