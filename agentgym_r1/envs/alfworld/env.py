@@ -4,7 +4,7 @@ The texts are those of TextWorld 1.7 with ALFWorld 0.4, whichever engine plays. 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
@@ -104,13 +104,18 @@ class ALFWorldEnv(TextEnv):
         return text
 
     def _open(self) -> None:
-        """Have the engines of the task's game, those of the last episode when it was the same game."""
+        """Have the engines of the task's game, those of the last episode when it was the same game.
+
+        The task's own problem, tens of kilobytes of text, is let go of: it is in the game.
+        """
+        task = self.task
+        self._task = replace(task, gold=replace(task.gold, problem=""))
         if self._playing == self._digest and self._game is not None:
             return
         self.close()
-        self._game = CompiledEngine(shared_game(self.task, self._digest), goal=self.task.prompt)
+        self._game = CompiledEngine(shared_game(task, self._digest), goal=task.prompt)
         if self._engine_name == "textworld":
-            self._original = TextWorldEngine(self.task.gold.problem, goal=self.task.prompt, name=self.task.id)
+            self._original = TextWorldEngine(task.gold.problem, goal=task.prompt, name=task.id)
         self._playing = self._digest
 
     @property

@@ -1,7 +1,9 @@
 """AgentR1/ALFWorld as an environment; what holds for every environment is tested in test_every_environment."""
 
+import gc
 import pickle
 import random
+import tracemalloc
 
 import gymnasium as gym
 import pytest
@@ -365,3 +367,26 @@ def test_the_original_engine_starts_over_comes_back_and_is_ended():
     env.close()
     assert env.reset(options={"index": 0})[0] == first
     env.close()
+
+
+def test_an_environment_in_the_middle_of_an_episode_takes_less_than_50_kilobytes():
+    count = 128
+
+    def play(split):
+        envs = gym.make_vec(
+            ID, num_envs=count, vectorization_mode="vector_entry_point", source="world", room_size="large", split=split
+        )
+        envs.reset(seed=0)
+        for _ in range(10):
+            envs.step(('<tool_call>{"name": "env_step", "arguments": {"command": "look"}}</tool_call>',) * count)
+        return envs
+
+    play("valid_unseen").close()  # what is made once
+    gc.collect()
+    tracemalloc.start()
+    envs = play("train")
+    gc.collect()
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    envs.close()
+    assert held / count < 50_000

@@ -154,7 +154,7 @@ class _Generator:
         return Task(task_id, rng.choice(errand.words()), gold, errand.kind)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _generated(generate: _Generator, task_id: str, index: int) -> Task:
     """Return a task, generated once while it is among the last ones used: it takes milliseconds."""
     return generate(task_id, index)
