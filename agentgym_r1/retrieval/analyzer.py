@@ -104,10 +104,12 @@ class TermEncoder:
 
     Args:
         number: the number of a term, or -1 for a term to leave out.
+        chunks: how many are remembered, at about 240 bytes each; then all are forgotten.
     """
 
-    def __init__(self, number: Callable[[str], int]) -> None:
+    def __init__(self, number: Callable[[str], int], *, chunks: int = MAX_CHUNKS) -> None:
         self._number = number
+        self._chunks = chunks
         self._known: dict[str, tuple[int, ...]] = {}
 
     def __call__(self, text: str) -> list[int]:
@@ -121,7 +123,7 @@ class TermEncoder:
 
     def _learn(self, chunk: str) -> tuple[int, ...]:
         numbers = tuple(number for term in analyze(chunk) if (number := self._number(term)) >= 0)
-        if len(self._known) >= MAX_CHUNKS:
+        if len(self._known) >= self._chunks:
             self._known.clear()
         if len(chunk) <= MAX_TOKEN_LENGTH:
             self._known[chunk] = numbers

@@ -27,6 +27,8 @@ ARRAYS = ("starts", "documents", "scores", "hashes", "offsets", "data")
 RUNS = "runs"
 NUMPY_BUDGET = 50_000_000
 COMPILED_K = 1000
+QUERY_CHUNKS = 20_000
+"""Words of queries that are remembered: 5 MB in each process that searches."""
 EMPTY_ARRAY = 128
 ANSERINI = Bm25Settings()
 
@@ -47,7 +49,7 @@ class BM25Retriever:
     def __init__(self, corpus: Corpus, postings: Postings) -> None:
         self.corpus = corpus
         self._postings = postings
-        self._encode = TermEncoder(postings.vocabulary.find)
+        self._encode = TermEncoder(postings.vocabulary.find, chunks=QUERY_CHUNKS)
         self._folder: Path | None = None
         self._scanned = 0
 

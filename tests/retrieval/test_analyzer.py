@@ -83,9 +83,8 @@ def test_the_encoder_numbers_what_the_analyzer_gives(text: str) -> None:
         assert [list(numbers)[number] for number in encode(text)] == analyze(text)
 
 
-def test_the_encoder_leaves_out_unknown_terms_and_forgets_when_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentgym_r1.retrieval.analyzer.MAX_CHUNKS", 2)
-    encode = TermEncoder(lambda term: {"river": 0, "bridg": 1}.get(term, -1))
+def test_the_encoder_leaves_out_unknown_terms_and_forgets_when_full() -> None:
+    encode = TermEncoder(lambda term: {"river": 0, "bridg": 1}.get(term, -1), chunks=2)
     for _ in range(3):
         assert encode("rivers, many bridges; river\nx y z") == [0, 1, 0]
 
@@ -97,3 +96,15 @@ def test_a_hundred_kilobytes_of_noise_take_under_half_a_second(unit: str) -> Non
     start = time.perf_counter()
     segment((unit * 100_000)[:100_000])
     assert time.perf_counter() - start < 0.5
+
+
+def test_an_encoder_remembers_no_more_than_it_may_and_answers_the_same() -> None:
+    asked: list[str] = []
+
+    def number(term: str) -> int:
+        asked.append(term)
+        return len(term)
+
+    encode = TermEncoder(number, chunks=2)
+    assert [encode("ox mill"), encode("ox mill"), encode("wheel ox")] == [[2, 4], [2, 4], [5, 2]]
+    assert asked == ["ox", "mill", "wheel", "ox"]
