@@ -1,5 +1,6 @@
 """Policies by name, as the command line spells them."""
 
+import importlib
 import os
 from pathlib import Path
 
@@ -42,14 +43,15 @@ def make_policy(spec: str, *, max_tokens: int = 512, temperature: float = 0.0) -
     """Return the policy that ``spec`` names.
 
     Args:
-        spec: ``random``, ``expert``, ``bm25``, ``exploit-NAME``, ``scripted:FILE`` (one action a line), or
+        spec: ``random``, ``expert``, ``bm25``, ``exploit-NAME``, ``scripted:FILE`` (one action a line),
+            ``MODULE:NAME`` (a policy of your own: a class, or a function that makes one, called without arguments), or
             ``tool_calling`` and ``react``, followed by ``@ENGINE`` or with $AGENTGYM_R1_ENGINE set (see
             policies.engines.spec).
         max_tokens: most tokens of a language model's response.
         temperature: of a language model's sampling; 0 is greedy.
 
     Raises:
-        ConfigError: unknown name, unreadable script, or a model policy without an engine.
+        ConfigError: unknown name, unreadable script, no such module or name, or a model policy without an engine.
     """
     name, _, engine = spec.partition("@")
     if name in MODEL_POLICIES:
@@ -64,7 +66,11 @@ def make_policy(spec: str, *, max_tokens: int = 512, temperature: float = 0.0) -
         return ExpertPolicy()
     if name == "random":
         return RandomPolicy()
-    raise unknown_name("policy", spec, [*BUILTIN, "scripted:FILE", *(f"{model}@ENGINE" for model in MODEL_POLICIES)])
+    if ":" in name:
+        return _own(name)
+    raise unknown_name(
+        "policy", spec, [*BUILTIN, "scripted:FILE", "MODULE:NAME", *(f"{model}@ENGINE" for model in MODEL_POLICIES)]
+    )
 
 
 def _scripted(path: Path) -> Policy:
@@ -72,6 +78,22 @@ def _scripted(path: Path) -> Policy:
         return ScriptedPolicy(path.read_text(encoding="utf-8").splitlines())
     except OSError as err:
         raise ConfigError(f"cannot read the script {path}: {err.strerror or err}") from err
+
+
+def _own(spec: str) -> Policy:
+    """Return the policy that ``MODULE:NAME`` makes."""
+    module, _, name = spec.partition(":")
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except (ImportError, ValueError, AttributeError) as err:
+        raise ConfigError(f"cannot import the policy {spec}: {err}; is its folder on PYTHONPATH?") from err
+    policy = make()
+    if not callable(getattr(policy, "begin", None)) or not isinstance(getattr(policy, "name", None), str):
+        raise ConfigError(
+            f"{spec} makes a {type(policy).__name__}, expected a Policy: a name, and begin(env, seed=...)"
+        )
+    found: Policy = policy
+    return found
 
 
 def _model_policy(name: str, engine: str, max_tokens: int, temperature: float) -> Policy:
