@@ -2,6 +2,7 @@
 
 import importlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from agentgym_r1.errors import ConfigError, unknown_name
@@ -14,7 +15,8 @@ from agentgym_r1.types import Policy
 ENGINE_VARIABLE = "AGENTGYM_R1_ENGINE"
 MODEL_POLICIES = ("tool_calling", "react")
 BASELINES = {SearchOncePolicy.name: SearchOncePolicy()}
-BUILTIN = ("random", "expert", *BASELINES, *EXPLOITS)
+_WITHOUT_MODEL: Mapping[str, Policy] = {"random": RandomPolicy(), "expert": ExpertPolicy(), **BASELINES, **EXPLOITS}
+BUILTIN = tuple(_WITHOUT_MODEL)
 
 
 def is_model_policy(spec: str) -> bool:
@@ -58,14 +60,8 @@ def make_policy(spec: str, *, max_tokens: int = 512, temperature: float = 0.0) -
         return _model_policy(name, engine or os.environ.get(ENGINE_VARIABLE, ""), max_tokens, temperature)
     if name.startswith("scripted:"):
         return _scripted(Path(name.removeprefix("scripted:")))
-    if name in EXPLOITS:
-        return EXPLOITS[name]
-    if name in BASELINES:
-        return BASELINES[name]
-    if name == "expert":
-        return ExpertPolicy()
-    if name == "random":
-        return RandomPolicy()
+    if name in _WITHOUT_MODEL:
+        return _WITHOUT_MODEL[name]
     if ":" in name:
         return _own(name)
     raise unknown_name(
