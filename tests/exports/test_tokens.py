@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from types import SimpleNamespace
 
+import pyarrow.parquet as pq
 import pytest
 
 from agentgym_r1.adapters.openrlhf.engine import RolloutEngine
@@ -68,6 +69,23 @@ def test_the_file_gives_back_the_same_ids(model, run, expert, tmp_path):
     rows = rows_of(tmp_path / "f.jsonl")
     assert [tuple(row["prompt_ids"]) for row in rows] == [ids.prompt for ids in expected]
     assert [tuple(row["completion_ids"]) for row in rows] == [ids.action for ids in expected]
+
+
+def test_every_format_gives_back_the_same_ids(run, expert, failing, tiny, tmp_path):
+    tokenizer = load_tokenizer(str(tiny))
+    folder = run(expert, failing)
+    ids = {kind: export(kind, [folder], tmp_path / kind, tokenizer=str(tiny)) for kind in ("dpo", "kto", "parquet")}
+    assert all(card["tokenizer"] == str(tiny) for card in ids.values())
+    steps = [step for t in [*expert, *failing] for step in t.transitions]
+    wanted = [encode_step(tokenizer, step) for step in steps]
+    for rows in (rows_of(tmp_path / "kto"), pq.read_table(tmp_path / "parquet").to_pylist()):
+        assert [(tuple(row["prompt_ids"]), tuple(row["completion_ids"])) for row in rows] == [
+            (step.prompt, step.action) for step in wanted
+        ]
+    for row, good, bad in zip(rows_of(tmp_path / "dpo"), expert, failing, strict=True):
+        chosen, rejected = (encode_step(tokenizer, t.transitions[0]) for t in (good, bad))
+        assert tuple(row["prompt_ids"]) == chosen.prompt == rejected.prompt
+        assert (tuple(row["chosen_ids"]), tuple(row["rejected_ids"])) == (chosen.action, rejected.action)
 
 
 def test_a_model_without_a_tokenizer_is_one_clear_line(run, expert, tmp_path):

@@ -1,6 +1,7 @@
 """The commands ``agentgym-r1 train`` without rollouts of their own: sft, offline and pipeline."""
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -83,15 +84,19 @@ def offline(
         seed=seed,
         extra=tuple(context.args),
     )
-    if method == "awr" and not dry_run:
-        weigh_file(data, launch.data, weighting)
-    start(launch, dry_run=dry_run, rows_in=data)
+    start(
+        launch,
+        dry_run=dry_run,
+        rows_in=data,
+        prepare=lambda: weigh_file(data, launch.data, weighting) if method == "awr" else None,
+    )
 
 
 def pipeline(
     file: Annotated[Path, typer.Argument(metavar="F.yaml", help="The pipeline.")],
     *,
     out: Annotated[Path | None, typer.Option(help="The run folder, new or to go on. Default: runs/NAME.")] = None,
+    seed: Annotated[int | None, typer.Option(help="In the place of the file's.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check every phase's flags, and stop.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -102,15 +107,17 @@ def pipeline(
     from agentgym_r1.adapters.openrlhf.launch import check_here
     from agentgym_r1.adapters.openrlhf.pipeline import Run, check_flags
     from agentgym_r1.adapters.openrlhf.pipeline_plan import read_pipeline
+    from agentgym_r1.data.progress import bars
 
-    plan = read_pipeline(file)
+    plan = read_pipeline(file, seed=seed)
     check_flags(plan)
     if dry_run:
         typer.echo(" -> ".join(phase.name for phase in plan.phases))
         return
     check_here(plan.device)
     folder = out or Path("runs") / file.stem
-    rows = Run(plan, folder, say=lambda line: typer.echo(line, err=True)).run()
+    with bars() as report:
+        rows = Run(plan, folder, say=lambda line: typer.echo(line, err=True), report=report).run()
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
@@ -130,8 +137,14 @@ def _cells(row: dict[str, Any]) -> list[str]:
     return [*success, *score, *others]
 
 
-def start(launch: "OfflineLaunch", *, dry_run: bool, rows_in: Path | None = None) -> None:
-    """Check a phase, and run it or print its command."""
+def start(
+    launch: "OfflineLaunch",
+    *,
+    dry_run: bool,
+    rows_in: Path | None = None,
+    prepare: Callable[[], object] = lambda: None,
+) -> None:
+    """Check a phase, and run it or print its command; ``prepare`` writes what it reads."""
     from agentgym_r1.adapters.openrlhf.launch import check_here
     from agentgym_r1.adapters.openrlhf.offline import check, run
 
@@ -143,6 +156,7 @@ def start(launch: "OfflineLaunch", *, dry_run: bool, rows_in: Path | None = None
         return
     check_here(launch.device)
     typer.echo(f"everything goes to {launch.out}", err=True)
+    prepare()
     run(launch)
     typer.echo(str(launch.out))
 

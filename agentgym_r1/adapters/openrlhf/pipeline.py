@@ -1,10 +1,11 @@
 """Runs a pipeline: phase after phase, each in a folder of its own, each policy evaluated on the held-out split.
 
-A phase that is done has a ``done.json`` and is not run again; one that was killed starts again in an empty folder. A
+A phase that is done has a ``done.json`` and is not run again; one that was killed starts again from nothing. A
 policy is evaluated once it is trained, by the benchmark's rollout loop, panel and row.
 """
 
 import csv
+import itertools
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import msgspec
 
 import agentgym_r1
 from agentgym_r1.adapters.openrlhf.awr import weigh_file
+from agentgym_r1.adapters.openrlhf.doctor import PINS
 from agentgym_r1.adapters.openrlhf.flags import resolve_flags
 from agentgym_r1.adapters.openrlhf.launch import Launch, check, prepare
 from agentgym_r1.adapters.openrlhf.offline import OfflineLaunch, offline_launch
@@ -35,6 +38,7 @@ from agentgym_r1.adapters.openrlhf.pipeline_plan import (
 )
 from agentgym_r1.adapters.openrlhf.recipes import build_launch
 from agentgym_r1.bench.evaluate import maker, play_panel, summarise_file
+from agentgym_r1.data.download import Progress as Report
 from agentgym_r1.errors import AgentGymError, ConfigError, DataError
 from agentgym_r1.exports import Filters, export
 from agentgym_r1.policies.engines.base import Sampling
@@ -56,15 +60,24 @@ class Run:
         pipeline: what to run.
         out: the folder; one that holds this pipeline already is continued.
         say: told what begins and what was found.
+        report: told how many episodes of a panel were played, and of how many where that is known.
 
     Raises:
         ConfigError: the folder holds another pipeline, or something else.
     """
 
-    def __init__(self, pipeline: Pipeline, out: Path, *, say: Say = lambda line: None) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        out: Path,
+        *,
+        say: Say = lambda line: None,
+        report: Report = lambda label, done, total: None,
+    ) -> None:
         self._pipeline = pipeline
         self._out = out.absolute()
         self._say = say
+        self._report = report
         _open(self._out, pipeline)
 
     def run(self) -> list[dict[str, Any]]:
@@ -84,13 +97,15 @@ class Run:
                 self._start_over(phase)
             if not isinstance(phase, Play):
                 rows.append({**self._evaluated(phase.name), "train_seconds": _read(done)["seconds"]})
-        _write(self._out / "results.json", {"rows": rows, "versions": {"agentgym-r1": agentgym_r1.__version__}})
+        _write(self._out / "results.json", {"rows": rows, "versions": versions()})
         write_curves(self._out, [phase.name for phase in self._pipeline.phases])
         return rows
 
     def _start_over(self, phase: Phase) -> None:
-        folder, started = self._out / phase.name, time.monotonic()
-        shutil.rmtree(folder, ignore_errors=True)
+        """Run a phase in a folder of this process, so that nothing of a killed one can get into it, and rename that."""
+        for old in (self._out / phase.name, *self._out.glob(f"{phase.name}.*")):
+            shutil.rmtree(old, ignore_errors=True)
+        folder, started = self._out / f"{phase.name}.{os.getpid()}", time.monotonic()
         folder.mkdir()
         if isinstance(phase, Play):
             self._play(phase, folder)
@@ -99,6 +114,7 @@ class Run:
         else:
             self._offline(phase, folder)
         _write(folder / "done.json", {"seconds": time.monotonic() - started})
+        folder.rename(self._out / phase.name)
 
     def _model(self, name: str) -> str:
         return self._pipeline.model if name == START else str(self._out / name / "model")
@@ -116,10 +132,17 @@ class Run:
 
     def _play_panel(self, policy: Policy, out: Path, *, held_out: bool, tasks: int | None, repeats: int = 1) -> str:
         make_env = maker(self._pipeline.env, self._pipeline.kwargs(held_out=held_out))
-        own = self._pipeline
+        own, count, total = self._pipeline, itertools.count(1), tasks * repeats if tasks else None
         try:
             return play_panel(
-                make_env, policy, out, tasks=tasks, repeats=repeats, seed=own.seed, concurrency=own.concurrency
+                make_env,
+                policy,
+                out,
+                tasks=tasks,
+                repeats=repeats,
+                seed=own.seed,
+                concurrency=own.concurrency,
+                on_episode=lambda trajectory: self._report(out.parent.name.split(".")[0], next(count), total),
             ).hash
         finally:
             if (engine := getattr(policy, "engine", None)) is not None:
@@ -163,6 +186,21 @@ class Run:
         check(launch, resolve_flags(launch.openrlhf_flags()))
         prepare(launch)
         _execute(launch.command(), launch.variables(), folder / "log.txt")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a run was made with."""
+    return {
+        "agentgym-r1": agentgym_r1.__version__,
+        **{name: found for name in PINS for found in (_version(name),) if found},
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 def check_flags(pipeline: Pipeline) -> None:

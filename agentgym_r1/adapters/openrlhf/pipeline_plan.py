@@ -126,8 +126,12 @@ class Pipeline(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
         return {**self.env_args, "split": (self.eval_split or own) if held_out else self.split}
 
 
-def read_pipeline(path: Path) -> Pipeline:
+def read_pipeline(path: Path, *, seed: int | None = None) -> Pipeline:
     """Return the pipeline of a YAML file, every phase with its name, its start and its data filled in.
+
+    Args:
+        path: the file.
+        seed: takes the place of the file's, for the same pipeline once more.
 
     Raises:
         ConfigError: the file cannot be read, or something in it is unknown, missing or impossible.
@@ -142,7 +146,9 @@ def read_pipeline(path: Path) -> Pipeline:
         raise ConfigError(f"the pipeline {path} is not YAML: {' '.join(str(err).split())}") from err
     except msgspec.ValidationError as err:
         raise ConfigError(f"the pipeline {path}: {err}") from err
-    return msgspec.structs.replace(pipeline, phases=_complete(pipeline.phases))
+    return msgspec.structs.replace(
+        pipeline, phases=_complete(pipeline.phases), seed=pipeline.seed if seed is None else seed
+    )
 
 
 def _complete(phases: list[Phase]) -> list[Phase]:

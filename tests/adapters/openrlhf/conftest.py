@@ -100,6 +100,30 @@ def launched() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
+def kill_command() -> Iterator[Callable[..., None]]:
+    """Starts ``agentgym-r1`` and kills that process, not its children, as soon as a file is in a folder."""
+
+    def run(*arguments: object, sign: Path, pattern: str) -> None:
+        command = [sys.executable, "-m", "agentgym_r1.cli", *map(str, arguments)]
+        process = subprocess.Popen(command, env=_environment(), start_new_session=True, stdout=subprocess.DEVNULL)
+        started.append(process.pid)
+        try:
+            until = time.monotonic() + 300
+            while not list(sign.glob(pattern)):
+                assert process.poll() is None and time.monotonic() < until, f"{pattern} was never written"
+                time.sleep(0.1)
+        finally:
+            process.kill()
+            process.wait()
+
+    started: list[int] = []
+    yield run
+    for group in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+
+@pytest.fixture(scope="session")
 def kill_at() -> Callable[..., None]:
     """Starts ``train ppo`` and kills it as soon as a file of its run folder is there."""
 

@@ -48,6 +48,16 @@ def test_a_dry_run_prints_the_whole_command(data, tmp_path):
     assert "/shim" in invoke("sft", "--model", "M", "--data", data, "--device", "cpu", "--dry-run", *SMALL)
 
 
+def test_weighted_regression_is_the_supervised_trainer_on_weighted_rows(data, tmp_path):
+    options = ("--model", "M", "--data", data, "--out", tmp_path / "run", "--dry-run")
+    shown = invoke("offline", "--method", "awr", *options, *SMALL)
+    assert "offline_driver train_sft" in shown and f"--data.dataset {tmp_path / 'run' / 'weighted.jsonl'}" in shown
+    assert "offline_driver train_dpo" in invoke("offline", *options, *SMALL)
+    assert not (tmp_path / "run").exists()
+    assert "unknown offline method 'ppo'" in invoke("offline", "--method", "ppo", *options)
+    assert "unknown algorithm over a log 'gae'" in invoke("offline", "--method", "awr", "--algorithm", "gae", *options)
+
+
 def test_an_unknown_device_is_one_clear_line(data):
     assert "unknown device 'tpu'" in invoke("sft", "--model", "M", "--data", data, "--device", "tpu", "--dry-run")
 
@@ -80,11 +90,14 @@ def losses(folder, name="train/loss_mean"):
 
 @pytest.mark.openrlhf
 @pytest.mark.timeout(400)
-def test_a_policy_learns_the_colours_from_demonstrations(colour_demonstrations, word_model, launched, tmp_path):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_policy_learns_the_colours_from_demonstrations(
+    colour_demonstrations, word_model, launched, processes, tmp_path
+):
     launched("export", "sft", colour_demonstrations, "--out", tmp_path / "sft.jsonl")
-    flags = "--train.batch_size 32 --train.micro_batch_size 32 --data.max_len 64 --train.max_epochs 4 --adam.lr 3e-3"
-    data = ("--data", tmp_path / "sft.jsonl")
-    launched("train", "sft", "--model", word_model, *data, "--device", "cpu", "--out", tmp_path, "--", *flags.split())
+    flags = "--train.batch_size 32 --train.micro_batch_size 16 --data.max_len 64 --train.max_epochs 4 --adam.lr 3e-3"
+    data = ("--data", tmp_path / "sft.jsonl", "--device", "cpu", "--processes", processes, "--out", tmp_path)
+    launched("train", "sft", "--model", word_model, *data, "--", *flags.split())
     curve = losses(tmp_path)
     assert len(curve) == 48  # 384 rows in batches of 32, four times
     assert curve[0] > 1.0 and curve[-1] < 0.1

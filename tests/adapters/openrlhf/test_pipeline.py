@@ -52,6 +52,11 @@ def test_phases_go_on_from_the_newest_policy_with_all_that_was_played(write):
 PLAY = {"kind": "play"}
 
 
+def test_a_seed_takes_the_place_of_the_files(write):
+    path = write([PLAY], seed=3)
+    assert (read_pipeline(path).seed, read_pipeline(path, seed=0).seed) == (3, 0)
+
+
 @pytest.mark.parametrize(
     ("phases", "message"),
     [
@@ -91,17 +96,18 @@ def test_a_phase_that_was_killed_starts_again_and_the_others_do_not(write, word_
 
     phases = [{"kind": "play", "tasks": 4}, {"kind": "play", "name": "second", "tasks": 4, "policy": "model"}]
     plan = read_pipeline(write(phases, model=str(word_model), eval_tasks=3, max_tokens=1))
-    out, said = tmp_path / "run", []
+    out, said, reported = tmp_path / "run", [], []
     Run(plan, out).run()
     before = {name: (out / name / "trajectories.jsonl").stat().st_mtime_ns for name in ("play", "second")}
     (out / "second" / "done.json").unlink()
-    (out / "second" / "half-written").touch()
-    rows = Run(plan, out, say=said.append).run()
+    (out / "second").rename(out / "second.1")  # as a killed process leaves it
+    rows = Run(plan, out, say=said.append, report=lambda *progress: reported.append(progress)).run()
+    assert reported == [("second", done, 4) for done in (1, 2, 3, 4)]
     assert said[1:] == ["play: done before", "second: phase 2 of 2"]
     assert [row["phase"] for row in rows] == ["start"] and rows[0]["episodes"] == 3
     after = {name: (out / name / "trajectories.jsonl").stat().st_mtime_ns for name in ("play", "second")}
     assert before["play"] == after["play"] and before["second"] != after["second"]
-    assert not (out / "second" / "half-written").exists()
+    assert sorted(path.name for path in out.iterdir() if path.is_dir()) == ["evaluation", "play", "second"]
     with pytest.raises(ConfigError, match="holds a pipeline with another max_tokens"):
         Run(read_pipeline(write(phases, model=str(word_model), eval_tasks=3, max_tokens=2)), out)
     with pytest.raises(ConfigError, match="is not empty and holds no pipeline"):
@@ -139,12 +145,14 @@ PHASES = [
 
 
 @pytest.fixture(scope="module")
-def finished(launched, word_model, tmp_path_factory):
-    """All phases, and what the command printed."""
+def finished(launched, kill_command, word_model, tmp_path_factory):
+    """All phases, and what the command printed; it was killed while sft ran, and given again."""
     folder = tmp_path_factory.mktemp("pipeline")
     document = {"env": ENV, "model": str(word_model), "device": "cpu", "eval_split": "held", "phases": PHASES}
     path = folder / "p.yaml"
     path.write_text(json.dumps({**document, "eval_tasks": 64, "max_tokens": 1, "concurrency": 32}), encoding="utf-8")
+    kill_command("train", "pipeline", path, "--out", folder / "run", sign=folder / "run", pattern="sft.*/log.txt")
+    assert not (folder / "run" / "sft").exists()
     return folder, launched("train", "pipeline", path, "--out", folder / "run", "--json")
 
 
@@ -167,6 +175,7 @@ def test_the_run_folder_holds_config_logs_curves_and_table(finished):
     run = finished[0] / "run"
     assert json.loads((run / "config.json").read_text(encoding="utf-8"))["env"] == ENV
     assert json.loads((run / "results.json").read_text(encoding="utf-8"))["rows"] == json.loads(finished[1])
+    assert json.loads((run / "results.json").read_text(encoding="utf-8"))["versions"]["openrlhf"] == "0.11.2"
     with (run / "curves.csv").open(encoding="utf-8") as file:
         points = [
             (row["phase"], row["figure"].removeprefix("train/"), float(row["value"])) for row in csv.DictReader(file)
