@@ -89,6 +89,7 @@ def test_the_page_gives_every_run_with_its_intervals(report):
         "episodes_per_update": 128,
         "sft_flags": "--adam.lr 1",
         "ppo_flags": "--actor.adam.lr 2",
+        "discounts": {"gae": 0.95, "token_gae": 0.983},
     }
     document = {"settings": settings, "machine": {"cores": 2}, "summary": report.summary(results), "seeds": results}
     page = report.page(json.loads(json.dumps(document)))

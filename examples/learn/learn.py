@@ -21,14 +21,19 @@ from small_grid import ARGUMENTS, ENV, LONGEST, demonstrate, evaluate, make_mode
 
 from agentgym_r1.types import Trajectory
 
-ALGORITHMS: Final = ("gae", "token_gae")
+DISCOUNT: Final = 0.95
+"""Gamma and lambda of a step."""
+TOKENS: Final = 3
+"""Tokens of an action: two words and the end."""
+ALGORITHMS: Final = {"gae": DISCOUNT, "token_gae": round(DISCOUNT ** (1 / TOKENS), 4)}
+"""Gamma and lambda by algorithm: under both, a step is discounted alike."""
 DEMONSTRATIONS: Final = 200
-UPDATES: Final = 24
+UPDATES: Final = 30
 EPISODES: Final = 128
 """Episodes of an update, all of tasks of their own."""
 ROUNDS: Final = 2
 """How often each training layout is played."""
-EVALUATE_EVERY: Final = 8
+EVALUATE_EVERY: Final = 10
 HELD_OUT: Final = 200
 TEMPERATURES: Final = {"sampled": 1.0, "greedy": 0.0}
 SFT_FLAGS: Final = (
@@ -37,9 +42,8 @@ SFT_FLAGS: Final = (
 PPO_FLAGS: Final = (
     f"--data.max_len {LONGEST} --rollout.max_new_tokens 8 --rollout.batch_size {EPISODES} "
     "--rollout.n_samples_per_prompt 1 --rollout.micro_batch_size 32 --train.batch_size 32 --train.micro_batch_size 32 "
-    f"--train.num_episodes {ROUNDS} --actor.adam.lr 2e-3 --critic.adam.lr 2e-3 --actor.lr_scheduler constant "
-    "--critic.lr_scheduler constant --algo.advantage.gamma 0.95 --algo.advantage.lambd 0.95 --algo.kl.init_coef 0 "
-    "--eval.temperature 1.0"
+    f"--train.num_episodes {ROUNDS} --actor.adam.lr 1.5e-3 --critic.adam.lr 2e-3 "
+    "--critic.lr_scheduler constant --algo.kl.init_coef 0 --eval.temperature 1.0"
 )
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -66,6 +70,7 @@ def settings() -> dict[str, Any]:
         "episodes_per_update": EPISODES,
         "sft_flags": SFT_FLAGS,
         "ppo_flags": PPO_FLAGS,
+        "discounts": ALGORITHMS,
     }
 
 
@@ -111,13 +116,14 @@ def warm_up(folder: Path, seed: int) -> dict[str, Any]:
 
 def train(folder: Path, warm: Path, algorithm: str, seed: int) -> dict[str, Any]:
     """Train from a warm start with an algorithm."""
+    discount = ALGORITHMS[algorithm]
     options = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in ARGUMENTS.items()]
     cli(
         *("train", "ppo", "--env", ENV, "--model", warm / "sft" / "model", "--algorithm", algorithm, "--device", "cpu"),
         *("--seed", seed, "--out", folder / "ppo", "--record-every", 0, "--tasks", UPDATES * EPISODES // ROUNDS),
         *("--split", "train", "--eval-split", "test", "--eval-tasks", HELD_OUT, "--eval-every", EVALUATE_EVERY),
         *(item for option in options for item in ("--env-arg", option)),
-        *("--", *PPO_FLAGS.split()),
+        *("--", *PPO_FLAGS.split(), "--algo.advantage.gamma", discount, "--algo.advantage.lambd", discount),
         log=folder / "ppo.log",
     )
     curves = read_curves(folder / "ppo" / "tensorboard")
@@ -128,7 +134,12 @@ def cli(*arguments: object, log: Path) -> None:
     """Run a command of agentgym-r1 with its output in a file."""
     command = [sys.executable, "-m", "agentgym_r1.cli", *map(str, arguments)]
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+    }  # two trainers, two cores
     with log.open("w", encoding="utf-8") as output:
         code = subprocess.run(command, stdout=output, stderr=output, env=environment, check=False).returncode  # noqa: S603
     if code:

@@ -45,6 +45,8 @@ Flags of the warm-up, after `train sft ... --`:
 Flags of the training, after `train ppo ... --`:
 
     {ppo_flags}
+
+Gamma and lambda, so that a step of three tokens is discounted alike: {discounts}.
 """
 
 
@@ -139,7 +141,7 @@ def page(document: Mapping[str, Any]) -> str:
         minutes=found["minutes"],
         count=len(document["seeds"]),
         versions=", ".join(f"{name} {number}" for name, number in document["machine"].items()),
-        **settings,
+        **{**settings, "discounts": ", ".join(f"{NAMES[n]} {d}" for n, d in settings["discounts"].items())},
     )
 
 
