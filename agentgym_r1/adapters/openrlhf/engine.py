@@ -90,7 +90,7 @@ class RolloutEngine:
     def _request(self, sampling: Sampling, prompt_length: int) -> Any:
         params = copy(self._params)  # its fields are replaced below, never changed; the engine copies what is inside
         params.max_tokens = min(sampling.max_tokens, self._max_length - prompt_length)
-        params.min_tokens = min(params.min_tokens or 0, params.max_tokens)
+        params.min_tokens = 0  # OpenRLHF asks for 1, which would sample another policy than the one that is trained
         params.stop = list(sampling.stop)
         params.include_stop_str_in_output = True
         params.logprobs = 0 if params.logprobs is None else params.logprobs  # 0: the sampled token's alone

@@ -141,6 +141,14 @@ def test_the_shared_sampling_parameters_are_copied_and_stop_strings_asked_for():
     assert given.output_kind is Kind.FINAL_ONLY
 
 
+def test_an_end_at_once_is_sampled_as_often_as_the_policy_says_it():
+    script = Scripted("")
+    sample = play(script)
+    assert script.given[0][1].min_tokens == 0
+    assert [len(row.action_ids) for row in sample.rows] == [1] * len(sample.rows)
+    assert sample.trajectory.error == "" and sample.trajectory.transitions[0].action == ""
+
+
 def test_a_response_gets_what_the_prompt_leaves_of_the_step_budget():
     script = Scripted("<answer>7</answer>")
     length = len(play(script).rows[0].prompt_ids)
