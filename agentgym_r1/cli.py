@@ -14,6 +14,7 @@ from rich.text import Text
 
 import agentgym_r1
 from agentgym_r1.adapters.openrlhf.cli import train_app
+from agentgym_r1.arguments import read_arguments
 from agentgym_r1.cli_export import export
 from agentgym_r1.cli_index import app as index_app
 from agentgym_r1.errors import AgentGymError, ConfigError, require
@@ -34,6 +35,7 @@ app.add_typer(train_app, name="train")
 app.command()(export)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+EnvArg = Annotated[list[str] | None, typer.Option(help="KEY=VALUE for gym.make; VALUE is JSON or text.")]
 
 
 def main() -> None:
@@ -93,6 +95,7 @@ def bench(
     source: Annotated[str, typer.Option(help="auto, real or world.")] = "auto",
     split: Annotated[str | None, typer.Option(help="Default: each environment's evaluation split.")] = None,
     protocol: Annotated[str | None, typer.Option(help="A protocol preset. Default: agent-r1.")] = None,
+    env_arg: EnvArg = None,
     repeats: Annotated[int, typer.Option(min=1, help="Evaluations of each task.")] = 1,
     episodes: Annotated[int | None, typer.Option(min=1, help="Tasks of each panel. Default: 100.")] = 100,
     full: Annotated[bool, typer.Option("--all-episodes", help="Evaluate every task of the split.")] = False,
@@ -128,6 +131,7 @@ def bench(
         out=out or Path("runs") / f"bench-{datetime.now():%Y%m%d-%H%M%S}",
         resume=resume,
         ray=ray,
+        env_args=read_arguments(env_arg or ()),
     )
     results = _bench_with_progress(config)
     if as_json:
@@ -230,14 +234,15 @@ def play(
     split: Annotated[str | None, typer.Option(help="Default: the evaluation split.")] = None,
     task: Annotated[str | None, typer.Option(help="A task id. Default: drawn with --seed.")] = None,
     seed: Annotated[int, typer.Option(help="Draws the task.")] = 0,
+    env_arg: EnvArg = None,
     web: Annotated[bool, typer.Option("--web", help="Serve the shop as a web page on this machine.")] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Of the web page.")] = 8765,
 ) -> None:
     """Play an environment by hand: one action a line (backslash-n for a newline), an empty line to stop.
 
-    Worlds of commands take them as they are, for example search[tea cup]; other environments take an action format.
+    Worlds of commands take them as they are, for example go to desk 1; other environments take an action format.
     """
-    kwargs: dict[str, Any] = {"source": source} | ({"split": split} if split else {})
+    kwargs = read_arguments(env_arg or ()) | {"source": source} | ({"split": split} if split else {})
     env = _make_by_hand(env_id, kwargs)
     if web:
         _serve_shop(env, seed=seed, task=task, port=port)
@@ -261,7 +266,7 @@ def _make_by_hand(env_id: str, kwargs: dict[str, Any]) -> Any:
     env = make_env(env_id, **kwargs)
     if isinstance(env.unwrapped, TextEnv) and not env.unwrapped.answers:
         env.close()
-        env = make_env(env_id, **kwargs, action_format="plain")
+        env = make_env(env_id, **{"action_format": "plain", **kwargs})
     return env
 
 
@@ -308,12 +313,13 @@ def doctor(
     *,
     resets: Annotated[int, typer.Option(min=1, help="Resets of the leak check.")] = 10_000,
     source: Annotated[str | None, typer.Option(help="auto, real or world, for environments of ours.")] = None,
+    env_arg: EnvArg = None,
     as_json: Json = False,
 ) -> None:
     """Run the conformance kit on any Gymnasium text environment."""
     from agentgym_r1.testing import examine
 
-    kwargs = {"source": source} if source else {}
+    kwargs = read_arguments(env_arg or ()) | ({"source": source} if source else {})
     make_env(env_id, **kwargs).close()
     findings = examine(lambda: make_env(env_id, **kwargs), resets=resets)
     if as_json:

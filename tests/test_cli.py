@@ -221,3 +221,41 @@ def test_an_environment_that_is_not_ours_is_not_served() -> None:
     found = run("serve", "--env", "CartPole-v1")
     assert (found.returncode, found.stderr.count("\n")) == (2, 1)
     assert "unknown environment 'CartPole-v1'" in found.stderr
+
+
+def test_arguments_of_the_environment_reach_bench_play_and_doctor(tmp_path: Path) -> None:
+    limit = ("--source", "world", "--env-arg", "max_steps=1")
+    bench = run(
+        "bench", "--env", GSM8K, "--policy", "expert", "--episodes", 5, *limit, "--json", "--out", tmp_path / "run"
+    )
+    assert json.loads(bench.stdout)["rows"][0]["steps"] == 1.0
+    lines = (tmp_path / "run" / "trajectories.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(lines[0])["env_kwargs"]["max_steps"] == 1
+    assert run("replay", tmp_path / "run" / "trajectories.jsonl").returncode == 0
+    again = run(
+        "bench",
+        "--env",
+        GSM8K,
+        "--policy",
+        "expert",
+        "--episodes",
+        5,
+        "--source",
+        "world",
+        "--resume",
+        "--out",
+        tmp_path / "run",
+    )
+    assert (again.returncode, "env_args" in again.stderr) == (2, True)
+    assert run("doctor", GSM8K, "--resets", 100, "--source", "world", "--env-arg", "max_steps=4").returncode == 0
+    wrong = run("bench", "--env", GSM8K, "--env-arg", "colour=red", "--out", tmp_path / "other")
+    assert (wrong.returncode, "colour" in wrong.stderr, "Traceback" in wrong.stderr) == (2, True, False)
+
+
+def test_a_list_reaches_environments_in_other_processes(tmp_path: Path) -> None:
+    levels = 'task_types=["Pick", "Look"]'
+    found = run(
+        *("bench", "--env", "AgentR1/ALFWorld-v0", "--policy", "expert", "--source", "world", "--episodes", 6),
+        *("--env-arg", levels, "--workers", 2, "--json", "--out", tmp_path / "run"),
+    )
+    assert set(json.loads(found.stdout)["rows"][0]["kinds"]) == {"Pick", "Look"}

@@ -33,6 +33,9 @@ class Cell:
     policy: str
     kwargs: tuple[tuple[str, Any], ...]
 
+    def __hash__(self) -> int:
+        return hash((self.env_id, self.policy))  # the values may be lists
+
     def make_env(self) -> gym.Env[str, str]:
         """Make the cell's environment."""
         return gym.make(self.env_id, **dict(self.kwargs))

@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ class BenchConfig:
         out: the run folder.
         resume: continue the run in ``out``.
         ray: address of a running Ray cluster whose actors hold the environments; empty for this machine alone.
+        env_args: further keyword arguments of every environment.
     """
 
     envs: tuple[str, ...]
@@ -65,6 +66,7 @@ class BenchConfig:
     temperature: float = 0.0
     resume: bool = False
     ray: str = ""
+    env_args: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("repeats", "workers"):
@@ -156,6 +158,7 @@ def plan(config: BenchConfig) -> list[CellPlan]:
             kwargs |= {"protocol": config.protocol} if config.protocol else {}
             policy = config.policy(spec)
             kwargs |= {"action_format": policy.action_format} if hasattr(policy, "action_format") else {}
+            kwargs |= config.env_args
             plans.append(_cell_plan(Cell(env_id, spec, tuple(sorted(kwargs.items()))), policy, config, panels))
     return plans
 

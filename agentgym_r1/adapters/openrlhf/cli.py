@@ -1,10 +1,9 @@
 """The commands ``agentgym-r1 train``: ppo and doctor; those without rollouts are in cli_offline."""
 
 import json
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,7 +12,7 @@ from rich.table import Table
 from agentgym_r1.adapters.openrlhf.advantages import ALGORITHMS
 from agentgym_r1.adapters.openrlhf.cli_offline import check_device, offline, pipeline, resolve, sft
 from agentgym_r1.adapters.openrlhf.plan import UNITS
-from agentgym_r1.errors import ConfigError
+from agentgym_r1.arguments import read_arguments
 
 train_app = typer.Typer(no_args_is_help=True, help="Train policies with OpenRLHF, on step-level transitions.")
 _FORWARDS = {"allow_extra_args": True}
@@ -58,7 +57,7 @@ def ppo(
     from agentgym_r1.adapters.openrlhf.recipes import build_launch
 
     given.setdefault("out", Path("runs") / f"ppo-{datetime.now():%Y%m%d-%H%M%S}")
-    launch = build_launch(recipe, given, env_args=_env_args(env_arg or ()), extra=tuple(context.args))
+    launch = build_launch(recipe, given, env_args=read_arguments(env_arg or ()), extra=tuple(context.args))
     resolved = resolve(launch.openrlhf_flags(), needed=not dry_run)
     if resolved is not None:
         check(launch, resolved)
@@ -91,17 +90,3 @@ def doctor(
         Console(width=140).print(table)
     if any(finding.status == "fail" for finding in findings):
         raise typer.Exit(1)
-
-
-def _env_args(pairs: Sequence[str]) -> dict[str, Any]:
-    """Return KEY=VALUE pairs as arguments; a value that is no JSON is text."""
-    arguments: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals or not key.isidentifier():
-            raise ConfigError(f"--env-arg takes KEY=VALUE, for example max_steps=5, got {pair!r}")
-        try:
-            arguments[key] = json.loads(text)
-        except ValueError:
-            arguments[key] = text
-    return arguments
