@@ -11,7 +11,8 @@ from agentgym_r1.errors import ConfigError
 from agentgym_r1.trajectories import read_trajectories
 
 ENV = "training_worlds:Worlds/Colours-v0"
-EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples" / "pipelines").glob("*.yaml"))
+_FOLDER = Path(__file__).resolve().parents[3] / "examples"
+EXAMPLES = sorted([*(_FOLDER / "pipelines").glob("*.yaml"), *(_FOLDER / "learn").glob("*.yaml")])
 
 
 @pytest.fixture
