@@ -42,7 +42,7 @@ SFT_FLAGS: Final = (
 PPO_FLAGS: Final = (
     f"--data.max_len {LONGEST} --rollout.max_new_tokens 8 --rollout.batch_size {EPISODES} "
     "--rollout.n_samples_per_prompt 1 --rollout.micro_batch_size 32 --train.batch_size 32 --train.micro_batch_size 32 "
-    f"--train.num_episodes {ROUNDS} --actor.adam.lr 1.5e-3 --critic.adam.lr 2e-3 "
+    f"--train.num_episodes {ROUNDS} --actor.adam.lr 1e-3 --critic.adam.lr 2e-3 "
     "--critic.lr_scheduler constant --algo.kl.init_coef 0 --eval.temperature 1.0"
 )
 ROOT: Final = Path(__file__).resolve().parents[2]
