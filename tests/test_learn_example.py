@@ -91,7 +91,12 @@ def test_the_page_gives_every_run_with_its_intervals(report):
         "ppo_flags": "--actor.adam.lr 2",
         "discounts": {"gae": 0.95, "token_gae": 0.983},
     }
-    document = {"settings": settings, "machine": {"cores": 2}, "summary": report.summary(results), "seeds": results}
+    document = {
+        "settings": settings,
+        "machine": {"cores": 2, "load_average": [1.0, 2.0, 3.0]},
+        "summary": report.summary(results),
+        "seeds": results,
+    }
     page = report.page(json.loads(json.dumps(document)))
     assert "| 0 | step-level GAE | 20.0 [15.0, 26.1] | 50.0 [43.1, 56.9] | +30.0 | 30.0 and 60.0 | 1.0 |" in page
     assert "in 1 of 1 seeds" in page and "3 minutes in all" in page

@@ -36,7 +36,8 @@ more greedily; intervals are Wilson's at 95 %.
 What this shows, and what not: the loop learns, on the real OpenRLHF, from its own episodes. It is a toy: what there is
 to learn is mostly not to waste moves as the demonstrator does, and nothing here says anything about large models.
 
-Time: {minutes:.0f} minutes in all, {count} seeds, start-ups included. Machine: {versions}.
+Time: {minutes:.0f} minutes in all, {count} seeds, start-ups and waiting for other work on the machine included (load
+average at the end: {load}). Machine: {versions}.
 
 Flags of the warm-up, after `train sft ... --`:
 
@@ -62,6 +63,7 @@ def write_report(folder: Path, results: Sequence[Mapping[str, Any]], settings: M
 def machine() -> dict[str, Any]:
     """Return what it ran on."""
     return {
+        "load_average": [round(load, 1) for load in os.getloadavg()],
         "cores": len(os.sched_getaffinity(0)),
         "processor": platform.machine(),
         "python": platform.python_version(),
@@ -140,7 +142,8 @@ def page(document: Mapping[str, Any]) -> str:
         comparison=comparison(found["runs"]),
         minutes=found["minutes"],
         count=len(document["seeds"]),
-        versions=", ".join(f"{name} {number}" for name, number in document["machine"].items()),
+        load=document["machine"]["load_average"][-1],
+        versions=", ".join(f"{name} {value}" for name, value in document["machine"].items() if name != "load_average"),
         **{**settings, "discounts": ", ".join(f"{NAMES[n]} {d}" for n, d in settings["discounts"].items())},
     )
 
