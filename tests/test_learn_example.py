@@ -99,4 +99,5 @@ def test_the_page_gives_every_run_with_its_intervals(report):
     }
     page = report.page(json.loads(json.dumps(document)))
     assert "| 0 | step-level GAE | 20.0 [15.0, 26.1] | 50.0 [43.1, 56.9] | +30.0 | 30.0 and 60.0 | 1.0 |" in page
+    assert "Played greedily, the same policies changed by +30.0 points" in page
     assert "in 1 of 1 seeds" in page and "3 minutes in all" in page

@@ -1,7 +1,7 @@
 """A small grid, a careless demonstrator and a tiny model that knows the grid's words: what learning is shown on.
 
 The demonstrator is BabyAI's bot, but two moves of five are random ones. A clone of it wastes moves as it does, more
-than the step limit allows: that is what reinforcement learning has to find out. The model is a Llama of 93 thousand
+than the step limit allows: that is what reinforcement learning has to find out. The model is a Llama of 100 thousand
 parameters with a word for each word of the demonstrations, and one for each phrase that every view repeats.
 """
 
