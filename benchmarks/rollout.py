@@ -1,6 +1,6 @@
 """What the rollout loop of training costs over the engine: episodes against raw generation of the same tokens.
 
-A batch of GSM8K episodes is played over vLLM as in training, with a tiny random model; then the same prompts are
+A batch of GSM8K episodes is played over vLLM as in training, by default with a tiny random model; then the same prompts are
 generated again, response lengths forced to be the same, an episode's requests one after the other as before, without
 environment, tokenizer, parser or record. On a machine that does other work too, the wall time says little and the
 processor time of this process, the engine's own processes left out, says more. Needs the training environment:
@@ -119,12 +119,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--episodes", type=int, default=32)
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--model", type=Path, help="a model's folder. Default: a random one of 115 thousand parameters")
     arguments = parser.parse_args()
     if importlib.util.find_spec("vllm") is None:
         print("rollout: needs vLLM: make train-env, then .venv-train/bin/python benchmarks/rollout.py", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as folder:
-        found = asyncio.run(measure(make_model(Path(folder)), arguments.episodes, arguments.repeats))
+        model = arguments.model or make_model(Path(folder))
+        found = asyncio.run(measure(model, arguments.episodes, arguments.repeats))
     rounds = list(zip(found["rollout"], found["raw"], found["step"], found["steps"]))
     document = {
         "name": "rollout",
