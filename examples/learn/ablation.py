@@ -43,9 +43,10 @@ PUBLISHED: Final = {"sft": "52.1", "offline": "61.3", "online": "68.9"}
 PAGE: Final = """\
 # What each phase adds, in miniature
 
-`make ablation` made this page: `examples/learn/ablation.yaml`, once for each of {count} seeds, in {minutes:.0f} minutes
-in all. A Llama of {parameters:,} parameters plays two levels of {env}; success is the share of {tasks} held-out
-layouts whose goal it reaches within {limit} moves, played greedily. Means over seeds, with Student's 95 % interval.
+`make ablation` made this page: `examples/learn/ablation.yaml`, once for each of {count} seeds; its phases took
+{minutes:.0f} minutes in all{note}. A Llama of {parameters:,} parameters plays two levels of {env}; success is
+the share of {tasks} held-out layouts whose goal it reaches within {limit} moves, played greedily. Means over seeds,
+with Student's 95 % interval.
 
 {table}
 
@@ -73,10 +74,12 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=ROOT / "docs" / "results" / "ablation", help="where the report goes"
     )
+    parser.add_argument("--note", default="", help="what the report says of its times")
     arguments = parser.parse_args()
     # phases run in processes of their own, and find the demonstrator and the package there
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), str(HERE), os.environ.get("PYTHONPATH")]))
-    write_report(arguments.out, [run_seed(seed, arguments.runs / f"seed-{seed}") for seed in arguments.seeds])
+    seeds = [run_seed(seed, arguments.runs / f"seed-{seed}") for seed in arguments.seeds]
+    write_report(arguments.out, seeds, note=arguments.note)
     print(f"the report is in {arguments.out}")
 
 
@@ -87,11 +90,13 @@ def run_seed(seed: int, folder: Path) -> dict[str, Any]:
         played = demonstrate(folder / "words.jsonl", episodes=200, seed=seed)
         _write(folder / "parameters.json", make_model(blank, played, seed=seed))
     pipeline = msgspec.structs.replace(read_pipeline(FILE, seed=seed), model=str(blank.absolute()))
-    rows = Run(pipeline, folder / "pipeline", say=lambda line: say(f"seed {seed}: {line}")).run()
+    out = folder / "pipeline"
+    rows = Run(pipeline, out, say=lambda line: say(f"seed {seed}: {line}")).run()
+    phases = {phase.name: json.loads((out / phase.name / "done.json").read_text("utf-8")) for phase in pipeline.phases}
     return {
         "seed": seed,
         "parameters": json.loads((folder / "parameters.json").read_text(encoding="utf-8")),
-        "seconds": sum(row.get("train_seconds", 0.0) + row["seconds"] for row in rows),
+        "seconds": {name: round(done["seconds"], 1) for name, done in phases.items()},
         "rows": {row["phase"]: row for row in rows},
     }
 
@@ -101,7 +106,7 @@ def say(line: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
 
 
-def write_report(folder: Path, seeds: Sequence[Mapping[str, Any]]) -> None:
+def write_report(folder: Path, seeds: Sequence[Mapping[str, Any]], *, note: str) -> None:
     """Write results.json, ablation.png and README.md."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {name: [seed["rows"][SAME.get(name, name)]["success"] for seed in seeds] for name in VARIANTS}
@@ -111,7 +116,8 @@ def write_report(folder: Path, seeds: Sequence[Mapping[str, Any]]) -> None:
     pipeline = read_pipeline(FILE)
     text = PAGE.format(
         count=len(seeds),
-        minutes=sum(seed["seconds"] for seed in seeds) / 60,
+        minutes=sum(sum(seed["seconds"].values()) for seed in seeds) / 60,
+        note=f" ({note})" if note else "",
         parameters=seeds[0]["parameters"],
         env=pipeline.env,
         tasks=pipeline.eval_tasks,
