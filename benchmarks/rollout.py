@@ -1,9 +1,10 @@
 """What the rollout loop of training costs over the engine: episodes against raw generation of the same tokens.
 
-A batch of GSM8K episodes is played over vLLM as in training, by default with a tiny random model; then the same prompts are
-generated again, response lengths forced to be the same, an episode's requests one after the other as before, without
-environment, tokenizer, parser or record. On a machine that does other work too, the wall time says little and the
-processor time of this process, the engine's own processes left out, says more. Needs the training environment:
+A batch of GSM8K episodes is played over vLLM as in training, by default with a tiny random model; then the same
+prompts are generated again, response lengths forced to be the same, an episode's requests one after the other as
+before, without environment, tokenizer, parser or record. On a machine that does other work too, the wall time says
+little and the processor time of this process, the engine's own processes left out, says more. Needs the training
+environment:
 .venv-train/bin/python benchmarks/rollout.py
 """
 
