@@ -1,9 +1,8 @@
 """The three phases and what each adds, in miniature: one pipeline of branches (ablation.yaml), once a seed.
 
 Supervised fine-tuning on careless demonstrations, advantage-weighted regression on episodes that the result played,
-then PPO; and PPO again without its KL penalty, without GAE, and without the offline phase before it. Every policy is
-played greedily on the same held-out layouts. What is finished in the run folder is kept. `make ablation` runs it; the
-report goes to docs/results/ablation.
+then PPO; and PPO again without its KL penalty, and without GAE. Every policy is played greedily on the same held-out
+layouts. What is finished in the run folder is kept. `make ablation` runs it; the report goes to docs/results/ablation.
 """
 
 import argparse
@@ -34,7 +33,6 @@ VARIANTS: Final = {
     "without-kl": "online without KL",
     "without-gae": "online without GAE (Monte-Carlo returns)",
     "without-reference": "online without the reference policy",
-    "without-offline": "online without the offline phase",
 }
 SAME: Final = {"without-reference": "without-kl"}
 """OpenRLHF loads a reference policy for the KL penalty alone: without the one there is no other."""
