@@ -1,5 +1,6 @@
 """The report of the ablation says what its figures say, and its pipeline is one."""
 
+import json
 import runpy
 import sys
 from pathlib import Path
@@ -42,3 +43,11 @@ def test_the_table_stands_beside_what_was_published(ablation: dict) -> None:
     assert len(lines) == 2 + len(found)
     assert lines[2] == "| pre-training only (imitation) | 60.0 | [35.2, 84.8] | 50.0, 60.0, 70.0 | 52.1 |"
     assert [line.split("|")[-2].strip() for line in lines[2:5]] == ["52.1", "61.3", "68.9"]
+
+
+def test_the_committed_page_says_what_the_committed_figures_say(ablation: dict) -> None:
+    results = FOLDER.parents[1] / "docs" / "results" / "ablation"
+    found = json.loads((results / "results.json").read_text(encoding="utf-8"))["success"]
+    page = (results / "README.md").read_text(encoding="utf-8")
+    for line in (*ablation["table"](found), *ablation["verdicts"](found)):
+        assert line in page
