@@ -10,6 +10,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from agentgym_r1.actions import ParsedAction
 from agentgym_r1.context import Section
 from agentgym_r1.data.tasks import ListTasks
 from agentgym_r1.envs import gsm8k
@@ -56,6 +57,11 @@ class ColourEnv(TextEnv):
         words = "up " * (5000 if self.task.id.startswith("long") else 0)
         colour = self._colours[self.steps] if self.steps < len(self._colours) else "seen"
         return (Section("seen", (words + colour,)),)
+
+    def plan_step(self, action: str) -> StepPlan:
+        """Take any text as a move, also none: a policy may end its response at once."""
+        self._check_running(action)
+        return StepPlan(action, ParsedAction())
 
     def _perform(self, plan: StepPlan, results: Sequence[ToolResult]) -> Outcome:
         kind = self.task.id.split("-")[0]
