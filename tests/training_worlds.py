@@ -27,7 +27,7 @@ class ColourEnv(TextEnv):
     """See a colour, answer its side; a task is KIND-STEPS-NUMBER.
 
     The kind ``crash`` raises at its second step, ``long`` has a prompt beyond any budget, and ``die`` ends the whole
-    process at its second step, once (``grave`` is the file that remembers it). The kind ``ask``, of the split
+    process at its third step, once (``grave`` is the file that remembers it). The kind ``ask``, of the split
     ``asking``, asks a retrieval service at its second step, once that is down: the file ``grave`` says that somebody
     waits for it, ``grave.down`` that it is.
     """
@@ -67,7 +67,7 @@ class ColourEnv(TextEnv):
         kind = self.task.id.split("-")[0]
         if self.steps == 1 and kind == "crash":
             raise RuntimeError("the world broke, as it was told to")
-        if self.steps == 1 and kind == "die":
+        if self.steps == 2 and kind == "die":  # later than the crash, which it would take along
             die_once(self._grave)
         if self.steps == 1 and self._retriever is not None:
             self._wait_for_outage()
