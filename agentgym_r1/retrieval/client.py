@@ -2,7 +2,6 @@
 
 import itertools
 import logging
-import os
 import random
 import threading
 import time
@@ -12,6 +11,7 @@ from typing import Any
 import httpx
 import msgspec
 
+from agentgym_r1.connections import Connections
 from agentgym_r1.errors import ConfigError, RetrievalError
 from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.retrieval.wire import read_reply, write_request
@@ -51,8 +51,8 @@ class RemoteRetriever:
         self._asked = index or named
         self._corpus: str | None = None
         self._lock = threading.Lock()
-        self._http: httpx.Client | None = None
-        self._pid = 0
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+        self._connections = Connections(limits=limits, trust_env=False)
         self._down_since: float | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -83,7 +83,7 @@ class RemoteRetriever:
             RetrievalError: no service answers, it is not one of ours, or has no such index.
         """
         try:
-            reply = self._client().get(f"{self._base}/info", timeout=min(self._patience, INFO_SECONDS))
+            reply = self._connections.client().get(f"{self._base}/info", timeout=min(self._patience, INFO_SECONDS))
         except httpx.TransportError as err:
             raise RetrievalError(_unreachable(self._base, err)) from err
         if not reply.is_success:
@@ -99,10 +99,7 @@ class RemoteRetriever:
 
     def close(self) -> None:
         """Close the connections; a later search opens new ones."""
-        with self._lock:
-            client, self._http = self._http, None
-        if client is not None and self._pid == os.getpid():
-            client.close()
+        self._connections.close()
 
     def _ask(self, queries: Sequence[str], k: int, deadline: float) -> list[list[Passage]]:
         for attempt in itertools.count(1):
@@ -124,7 +121,7 @@ class RemoteRetriever:
 
     def _attempt(self, body: bytes, timeout: float) -> tuple[httpx.Response | None, str]:
         try:
-            reply = self._client().post(
+            reply = self._connections.client().post(
                 f"{self._base}/retrieve",
                 content=body,
                 headers={"content-type": "application/json"},
@@ -156,14 +153,6 @@ class RemoteRetriever:
                 f"{self.name}: served corpus {self._corpus[:12]} before and {str(found)[:12]} now: "
                 "start it with the index it had, or open the retriever again"
             )
-
-    def _client(self) -> httpx.Client:
-        """Return this process's connections; a forked child must not use those of its parent."""
-        with self._lock:
-            if self._http is None or self._pid != os.getpid():
-                limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-                self._http, self._pid = httpx.Client(limits=limits, trust_env=False), os.getpid()
-            return self._http
 
 
 def _parse(url: str) -> tuple[str, str | None]:

@@ -9,6 +9,7 @@ import gymnasium as gym
 import httpx
 import msgspec
 
+from agentgym_r1.connections import Connections
 from agentgym_r1.errors import AgentGymError, ConfigError, EpisodeError
 from agentgym_r1.spaces import FreeText
 
@@ -46,7 +47,7 @@ class RemoteEnv(gym.Env[str, str]):
         self.render_mode = render_mode
         self.observation_space = FreeText()
         self.action_space = FreeText()
-        self._http = httpx.Client(trust_env=False)
+        self._connections = Connections(trust_env=False)
         self._session = ""
         self._steps = 0
         self._observation = ""
@@ -92,10 +93,10 @@ class RemoteEnv(gym.Env[str, str]):
     def close(self) -> None:
         """End the session; a server that is gone has ended it already."""
         session, self._session = self._session, ""
-        if session and not self._http.is_closed:
+        if session:
             with suppress(httpx.TransportError):
-                self._http.delete(f"{self.url}/sessions/{session}", timeout=_LONGEST_WAIT)
-            self._http.close()
+                self._connections.client().delete(f"{self.url}/sessions/{session}", timeout=_LONGEST_WAIT)
+        self._connections.close()
 
     def _seen(self, answer: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         self._observation = answer["observation"]
@@ -118,7 +119,9 @@ class RemoteEnv(gym.Env[str, str]):
     def _try(self, path: str, body: dict[str, Any], deadline: float) -> tuple[httpx.Response | None, str]:
         left = max(deadline - time.monotonic(), 0.001)
         try:
-            reply = self._http.post(f"{self.url}{path}", content=msgspec.json.encode(body), timeout=left)
+            reply = self._connections.client().post(
+                f"{self.url}{path}", content=msgspec.json.encode(body), timeout=left
+            )
         except httpx.TransportError as err:
             return None, f"no environment server at {self.url} ({type(err).__name__}): agentgym-r1 serve starts one"
         return reply, "" if reply.is_success else f"{self.url}: {_reason(reply)}"

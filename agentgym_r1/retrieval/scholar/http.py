@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import httpx
 import msgspec
 
+from agentgym_r1.connections import Connections
 from agentgym_r1.disk_cache import DiskCache
 from agentgym_r1.errors import ConfigError, RetrievalError
 
@@ -67,17 +68,17 @@ class ScholarClient:
         if offline and cache is None:
             raise ConfigError("offline needs a cache to answer from: pass cache=DiskCache(path)")
         self.base_url = base_url.rstrip("/")
-        self._headers, self._secrets = dict(headers or {}), dict(secrets or {})
-        self._rate, self._retries, self._backoff, self._timeout = rate, retries, backoff, timeout
+        self._secrets = dict(secrets or {})
+        self._rate, self._retries, self._backoff = rate, retries, backoff
         self._cache = cache
         self._offline = offline
         self._lock = threading.Lock()
         self._next_start = 0.0
-        self._http: httpx.Client | None = None
+        self._connections = Connections(headers=dict(headers or {}), timeout=timeout, follow_redirects=True)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the connection and the lock behind; a copy in another process has its own."""
-        return {**self.__dict__, "_lock": None, "_http": None}
+        """Leave the lock behind; a copy in another process has its own."""
+        return {**self.__dict__, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -104,10 +105,7 @@ class ScholarClient:
 
     def close(self) -> None:
         """Close the connections; the next request opens them again."""
-        with self._lock:
-            http, self._http = self._http, None
-        if http is not None:
-            http.close()
+        self._connections.close()
 
     def _url(self, path: str, parameters: Mapping[str, str | int]) -> str:
         return f"{self.base_url}{path}?{urlencode(sorted(parameters.items()))}"
@@ -129,7 +127,7 @@ class ScholarClient:
     def _attempt(self, url: str) -> tuple[bytes | str, float | None]:
         """Return the body; or what went wrong, with the seconds to wait at least, None when waiting will not help."""
         try:
-            reply = self._open().get(f"{url}&{urlencode(self._secrets)}" if self._secrets else url)
+            reply = self._connections.client().get(f"{url}&{urlencode(self._secrets)}" if self._secrets else url)
         except httpx.TransportError as err:
             return f"GET {url}: no answer ({' '.join(str(err).split()) or type(err).__name__})", 0.0
         if reply.status_code == HTTPStatus.OK:
@@ -154,12 +152,6 @@ class ScholarClient:
             start = max(self._next_start, time.monotonic())
             self._next_start = start + 1 / self._rate
         time.sleep(max(start - time.monotonic(), 0.0))
-
-    def _open(self) -> httpx.Client:
-        with self._lock:
-            if self._http is None:
-                self._http = httpx.Client(headers=self._headers, timeout=self._timeout, follow_redirects=True)
-            return self._http
 
 
 def _retry_after(value: str) -> float:
