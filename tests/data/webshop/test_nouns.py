@@ -4,6 +4,7 @@ import importlib.util
 import json
 import logging
 import lzma
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -48,8 +49,10 @@ def test_spacy_gives_exactly_the_recorded_nouns(recorded: dict[str, list[str]]) 
     assert tagger(list(recorded)) == [tuple(nouns) for nouns in recorded.values()]
 
 
-@pytest.mark.skipif(HAS_SPACY, reason="spaCy's model is installed")
-def test_without_spacy_the_fallback_is_announced(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_spacy_the_fallback_is_announced(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtra, match=r"agentgym-r1\[webshop-build\]"):
         SpacyNouns()
     with caplog.at_level(logging.WARNING):

@@ -1,6 +1,7 @@
 """One line describes an engine; a line that does not is answered with the forms that do."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,11 @@ def test_anything_else_is_answered_with_the_known_forms(spec: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.skipif(HAS_LM, reason="the lm extra is installed")
-def test_an_in_process_model_without_the_extra_names_the_install_line() -> None:
+@pytest.mark.parametrize("module", ["torch", "transformers"])
+def test_an_in_process_model_without_the_extra_names_the_install_line(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=r"pip install 'agentgym-r1\[lm\]'"):
         engine_from_spec("hf:smollm2")
 
