@@ -282,10 +282,11 @@ def hold_index(folder: Path, together: Any, results: Any) -> None:
 
 
 def use_index(folder: Path, queries: list[str]) -> BM25Retriever:
-    """Open an index, search it, and read every document and every posting."""
+    """Open an index, search it a query at a time as a worker does, and read every document and every posting."""
     retriever = BM25Retriever.open(folder)
     retriever.warm_up()
-    retriever.rank(queries, k=K)
+    for query in queries:
+        retriever.rank([query], k=K)
     for document in retriever.corpus:
         assert document.id
     for path in folder.glob("*.npy"):

@@ -104,13 +104,13 @@ class TermEncoder:
 
     Args:
         number: the number of a term, or -1 for a term to leave out.
-        chunks: how many are remembered, at about 240 bytes each; then all are forgotten.
+        chunks: how many are remembered, at about 130 bytes each; then all are forgotten.
     """
 
     def __init__(self, number: Callable[[str], int], *, chunks: int = MAX_CHUNKS) -> None:
         self._number = number
         self._chunks = chunks
-        self._known: dict[str, tuple[int, ...]] = {}
+        self._known: dict[str, int | tuple[int, ...]] = {}
 
     def __call__(self, text: str) -> list[int]:
         """Return the numbers of the text's terms in order."""
@@ -118,11 +118,18 @@ class TermEncoder:
         numbers: list[int] = []
         for chunk in text.replace("\n", " ").split(" "):
             found = known.get(chunk)
-            numbers += self._learn(chunk) if found is None else found
+            if found is None:
+                found = self._learn(chunk)
+            if isinstance(found, int):
+                numbers.append(found)
+            else:
+                numbers += found
         return numbers
 
-    def _learn(self, chunk: str) -> tuple[int, ...]:
-        numbers = tuple(number for term in analyze(chunk) if (number := self._number(term)) >= 0)
+    def _learn(self, chunk: str) -> int | tuple[int, ...]:
+        """Remember and return the numbers of a chunk; a single one, as most have, without a tuple: half the memory."""
+        found = tuple(number for term in analyze(chunk) if (number := self._number(term)) >= 0)
+        numbers = found[0] if len(found) == 1 else found
         if len(self._known) >= self._chunks:
             self._known.clear()
         if len(chunk) <= MAX_TOKEN_LENGTH:

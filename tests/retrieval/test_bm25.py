@@ -85,6 +85,12 @@ def test_a_batch_answers_as_single_queries_do(retriever: BM25Retriever, queries:
     assert retriever.search(queries, k=k) == [retriever.search([query], k=k)[0] for query in queries]
 
 
+def test_a_batch_of_any_length_answers_as_single_queries_do(compiled: BM25Retriever) -> None:
+    rng = random.Random(5)
+    asked = [" ".join(rng.choices(WORDS, k=3)) for _ in range(2 * bm25.SLICE + 1)]
+    assert compiled.rank(asked, k=5) == [compiled.rank([query], k=5)[0] for query in asked]
+
+
 @given(queries, st.integers(1, 400))
 def test_the_compiled_ranker_gives_the_bits_of_numpy(
     retriever: BM25Retriever, compiled: BM25Retriever, queries: list[str], k: int
