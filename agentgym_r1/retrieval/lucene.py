@@ -166,19 +166,23 @@ class LuceneRetriever:
 def write_lucene(folder: str | Path, corpus: Corpus, *, k1: float = 0.9, b: float = 0.4) -> None:
     """Build a Lucene index folder unless it is there; see ``create_index``. pyserini can open it too.
 
+    A build that was killed goes on after its last 100,000 documents, and ranks as one that was not.
+
     Raises:
         ConfigError: k1 or b out of range.
         MissingExtra: no Java that is new enough, pyserini or pyjnius.
         RetrievalError: the folder cannot be written, or holds something else.
     """
     settings = LuceneSettings(k1, b)
-    create_index(
-        Path(folder), corpus, kind=KIND, settings=asdict(settings), write=lambda target: _write(target, corpus)
-    )
+    unfinished = f"lucene-{corpus.sha256[:16]}"
 
+    def write(target: Path) -> None:
+        write_folder(target / unfinished, corpus)
+        for path in sorted((target / unfinished).iterdir(), reverse=True):  # segments_N first: no index without it
+            path.replace(target / path.name)
+        (target / unfinished).rmdir()
 
-def _write(target: Path, corpus: Corpus) -> None:
-    write_folder(target, corpus)
+    create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write, resume=(unfinished,))
 
 
 def adopt_lucene(folder: str | Path, index: str | Path, *, corpus: Corpus | None = None) -> None:

@@ -29,6 +29,8 @@ TEXTS = ("raw", "contents")
 CHUNK = 1000
 READ_ROWS = 1000
 ADD_ROWS = 1000
+COMMIT_ROWS = 100_000
+"""Documents after which a build can go on when it is killed."""
 BLANK = "".join(map(chr, range(33)))
 """What Java trims: Anserini leaves out a document of nothing else."""
 
@@ -171,15 +173,20 @@ class LuceneFolder:
 def write_folder(folder: Path, documents: Iterable[Document]) -> int:
     """Index documents into a folder and return how many there are in it; blank ones are not.
 
-    Texts are not stored: they stay in the corpus. Memory is bounded, and the process is ended.
+    Texts are not stored: they stay in the corpus. Memory is bounded, and the process is ended. In a folder that a
+    killed build of the same documents has left, it goes on after the last ``COMMIT_ROWS`` that are whole.
 
     Raises:
         RetrievalError: Java cannot write the index, or did not take every document.
     """
     java = JavaProcess()
     try:
-        java.ask("create", folder=str(folder))
-        count = sum(_add(java, rows) for rows in _batches(documents))
+        count: int = java.ask("create", folder=str(folder))["count"]
+        for rows in _batches(islice(_rows(documents), count, None)):
+            _add(java, rows)
+            count += len(rows)
+            if count % COMMIT_ROWS == 0:
+                java.ask("commit")
         java.ask("finish")
     finally:
         java.close()
@@ -187,18 +194,20 @@ def write_folder(folder: Path, documents: Iterable[Document]) -> int:
     return count
 
 
-def _batches(documents: Iterable[Document]) -> Iterator[list[str]]:
+def _rows(documents: Iterable[Document]) -> Iterator[str]:
     texts = ((document.id, contents(document)) for document in documents)
-    rows = (json.dumps({ID: key, SEARCHED: text}, ensure_ascii=False) for key, text in texts if text.strip(BLANK))
+    return (json.dumps({ID: key, SEARCHED: text}, ensure_ascii=False) for key, text in texts if text.strip(BLANK))
+
+
+def _batches(rows: Iterator[str]) -> Iterator[list[str]]:
     while batch := list(islice(rows, ADD_ROWS)):
         yield batch
 
 
-def _add(java: JavaProcess, rows: list[str]) -> int:
-    added: int = java.ask("add", rows=rows)["added"]
+def _add(java: JavaProcess, rows: list[str]) -> None:
+    added = java.ask("add", rows=rows)["added"]
     if added != len(rows):
         raise RetrievalError(f"Lucene took {added} of {len(rows)} documents, from {rows[0][:80]!r} on; look at those")
-    return added
 
 
 class LuceneCorpus(BaseCorpus):

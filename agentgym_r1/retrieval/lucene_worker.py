@@ -6,12 +6,14 @@ The first request starts Java; a Java exception is the answer to the request tha
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import msgspec
 
-MEMORY_BUFFER_MB = "256"
+MEMORY_BUFFER_MB = 256.0
+LOCK_SECONDS = 60
 
 
 class Worker:
@@ -62,18 +64,34 @@ class Worker:
         return {"rows": rows}
 
     def create(self, folder: str) -> dict[str, Any]:
-        """Begin an index: one thread, so that equal corpora give equal rankings, and one segment at the end."""
-        arguments = ["-index", folder, "-input", "", "-collection", "JsonCollection", "-threads", "1", "-optimize"]
-        indexer = self._autoclass("io.anserini.index.SimpleIndexer")
-        self._indexer = indexer([*arguments, "-memoryBuffer", MEMORY_BUFFER_MB])
-        return {}
+        """Begin an index, or go on after its last commit; return how many documents are in it.
+
+        It has one thread, so that equal corpora give equal rankings. The process of a build that was killed may take a
+        moment to let go of the folder.
+        """
+        appends, threads = True, 1
+        end = time.monotonic() + LOCK_SECONDS
+        while self._indexer is None:
+            try:
+                self._indexer = self._autoclass("io.anserini.index.SimpleIndexer")(folder, appends, threads)
+            except Exception as err:
+                if "Lock held" not in str(err) or time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+        self._indexer.writer.getConfig().setRAMBufferSizeMB(MEMORY_BUFFER_MB)
+        return {"count": self._indexer.writer.getDocStats().numDocs}
 
     def add(self, rows: list[str]) -> dict[str, Any]:
         """Index documents, each as JSON; return how many were taken."""
         return {"added": self._indexer.addRawDocuments(rows)}
 
+    def commit(self) -> dict[str, Any]:
+        """Keep what was added, whatever happens from here on."""
+        self._indexer.writer.commit()
+        return {}
+
     def finish(self) -> dict[str, Any]:
-        """Write what was added."""
+        """Write what was added, as one segment."""
         self._indexer.close(True)
         return {}
 

@@ -23,6 +23,7 @@ from agentgym_r1.retrieval import (
     RemoteRetriever,
     Retriever,
     adopt_lucene,
+    lucene_folder,
     open_retriever,
     read_manifest,
     verify_index,
@@ -41,6 +42,7 @@ ROWS = [
     Document(f"d{n}", f"Mill {n}", f"It has {n} wheels near the {PLACES[n % 5]}.\nGrain comes by {PLACES[n % 3]}.")
     for n in range(40)
 ]
+COMMIT_ROWS = 2000
 QUERIES = ["wheels by the river", "mills in the forest", "harbour grain", "7 wheels", "nothing like it", "Mill 3"]
 
 
@@ -339,24 +341,55 @@ def test_the_process_ends_with_its_parent_even_when_that_is_killed(index: Path) 
     assert gone(int(found.stdout))
 
 
-def test_a_killed_build_leaves_nothing_half_made(java: Java, tmp_path: Path) -> None:
+OATS = [Document(str(n), "", f"oats {n % 7} {n % 11}" if n % 5 else " ") for n in range(6000)]
+
+
+def build_and_be_killed(folder: Path, *, after: int) -> None:
+    """Build an index of 4,800 documents that are not blank in a process that kills itself when it has sent so many."""
     code = (
         "import os, sys\n"
         "from agentgym_r1.corpus import MemoryCorpus\n"
-        "from agentgym_r1.retrieval import write_lucene\n"
-        "from agentgym_r1.types import Document\n"
-        "class Deadly(MemoryCorpus):\n"
-        "    def __iter__(self):\n"
-        "        yield from [self[n] for n in range(1500)]\n"
+        "from agentgym_r1.retrieval import lucene_folder, write_lucene\n"
+        "from tests.retrieval.test_lucene import COMMIT_ROWS, OATS\n"
+        "add, sent = lucene_folder._add, []\n"
+        "def deadly(java, rows):\n"
+        "    add(java, rows)\n"
+        "    sent.extend(rows)\n"
+        "    if len(sent) >= int(sys.argv[2]):\n"
         "        os.kill(os.getpid(), 9)\n"
-        "write_lucene(sys.argv[1], Deadly(Document(str(n), '', f'oats {n}') for n in range(2000)))\n"
+        "lucene_folder._add, lucene_folder.COMMIT_ROWS = deadly, COMMIT_ROWS\n"
+        "write_lucene(sys.argv[1], MemoryCorpus(OATS))\n"
     )
-    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path / "index")], cwd=ROOT)
+    killed = subprocess.run([sys.executable, "-c", code, str(folder), str(after)], cwd=ROOT)
     assert killed.returncode == -signal.SIGKILL
+
+
+def test_a_killed_build_leaves_nothing_half_made(java: Java, tmp_path: Path) -> None:
+    build_and_be_killed(tmp_path / "index", after=3000)
     assert not (tmp_path / "index").exists()
     write_lucene(tmp_path / "index", MemoryCorpus(ROWS))
     assert verify_index(tmp_path / "index").count == 40
     assert {path.name for path in tmp_path.iterdir()} == {"index", ".index.lock"}
+
+
+@pytest.mark.parametrize(("after", "kept"), [(1000, 0), (3000, 2000), (4800, 4000)])
+def test_a_killed_build_goes_on_after_its_last_commit_and_ranks_as_one_that_was_not(
+    java: Java, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int, kept: int
+) -> None:
+    build_and_be_killed(tmp_path / "index", after=after)
+    add, sent = lucene_folder._add, []
+    monkeypatch.setattr(lucene_folder, "_add", lambda java, rows: (sent.extend(rows), add(java, rows)))
+    write_lucene(tmp_path / "index", MemoryCorpus(OATS))
+    assert len(sent) == 4800 - kept
+    write_lucene(tmp_path / "whole", MemoryCorpus(OATS))
+    resumed, whole = (
+        LuceneRetriever.open(tmp_path / name).rank(QUERIES + ["oats 3"], k=6000) for name in ("index", "whole")
+    )
+    assert resumed == whole
+    assert len(whole[-1]) == 4800
+    assert {path.suffix for path in (tmp_path / "index").iterdir()} == {
+        p.suffix for p in (tmp_path / "whole").iterdir()
+    }
 
 
 def test_the_service_answers_from_a_lucene_index(index: Path, lucene: LuceneRetriever) -> None:
