@@ -33,6 +33,7 @@ _SLOW_SECONDS = 0.05
 _GROWTH_BYTES = 8_000_000
 _GROWTH_OBJECTS = 2_000
 _SEEDS = (0, 1, 2)
+_SEEN = 40  # characters of feedback that an observation shows, however it is cut
 _REWARD_TEXT = re.compile(
     r"(?i)\b(?:your\s+)?(?:reward|score|return)\b\s*(?:is|was|[:=])\s*-?\d|\b(?:correct|right|gold)\s+answer\s*(?:is|was|[:=])"
 )
@@ -236,15 +237,18 @@ def check_expert_solves_and_nothing_scores_nothing(make: MakeEnv) -> str:
 
 
 def check_a_bad_action_is_an_observation(make: MakeEnv) -> str:
-    """A response that cannot be understood costs a step, is marked invalid, and is answered with an example."""
+    """A response that cannot be understood costs a step, is marked invalid, and the next prompt says what was wrong."""
     with _closing(make()) as env:
         if _inner(env) is None:
             raise Skip("info has no valid_action (our convention)")
         env.reset(seed=0)
-        _, _, terminated, _, info = env.step("\x00 this is no action \x00")
+        observation, _, terminated, truncated, info = env.step("\x00 this is no action \x00")
     assert not terminated, "a bad action ended the episode"
     assert info["valid_action"] is False, "a bad action was marked valid"
-    assert info["feedback"].strip(), "a bad action got no feedback"
+    feedback = info["feedback"].strip()
+    assert feedback, "a bad action got no feedback"
+    shown = truncated or feedback[:_SEEN] in observation
+    assert shown, f"the next observation does not show the feedback to a bad action: {feedback[:_SEEN]!r}"
     return ""
 
 

@@ -84,6 +84,12 @@ class EndsOnNonsense(GuessEnv):
         return observation, reward, terminated or not info["valid_action"], truncated, info
 
 
+class HidesFeedback(GuessEnv):
+    def step(self, action: str) -> Result:
+        observation, *rest, info = super().step(action)
+        return observation.replace(info["feedback"], ""), *rest, info  # type: ignore[return-value]
+
+
 class RestoresHalf(GuessEnv):
     def restore(self, snapshot: bytes) -> None:
         super().restore(snapshot)
@@ -126,6 +132,7 @@ class DoesNotPickle(GuessEnv):
         (Remembers, "an episode does not depend on the one before"),
         (Crashes, "hostile actions never raise"),
         (EndsOnNonsense, "a bad action is an observation"),
+        (HidesFeedback, "a bad action is an observation"),
         (RestoresHalf, "snapshots continue equally"),
         (Leaks, "memory does not grow"),
         (FailsItsOwnTasks, "expert solves and nothing scores nothing"),
