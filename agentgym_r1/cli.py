@@ -1,5 +1,6 @@
 """The command line: results on stdout, progress on stderr, usage errors exit 2, failures exit 1, one line each."""
 
+import importlib
 import json
 import sys
 from datetime import datetime
@@ -167,11 +168,23 @@ def _bench_with_progress(config: Any) -> dict[str, Any]:
 
 
 @app.command()
-def replay(file: Annotated[Path, typer.Argument(help="A trajectories.jsonl.")]) -> None:
+def replay(
+    file: Annotated[Path, typer.Argument(help="A trajectories.jsonl.")],
+    *,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option("--import", metavar="MODULE", help="Registers environments of your own; repeatable."),
+    ] = None,
+) -> None:
     """Step every recorded episode again; any difference is an error."""
     from agentgym_r1.trajectories import read_trajectories
     from agentgym_r1.trajectories import replay as replay_all
 
+    for module in modules or ():
+        try:
+            importlib.import_module(module)
+        except ImportError as err:
+            raise ConfigError(f"cannot import {module}: {err}; is its folder on PYTHONPATH?") from err
     count = 0
     differences = []
     with _progress() as progress:

@@ -141,6 +141,10 @@ def make_recorded(trajectory: Trajectory) -> gym.Env[str, str]:
             raise ReplayError(f"{key} was an object of {value} when this was recorded: pass make_env to replay it")
     try:
         return gym.make(trajectory.env_id, **trajectory.env_kwargs)
+    except (gym.error.NameNotFound, gym.error.NamespaceNotFound) as err:
+        raise ReplayError(
+            f"cannot make {trajectory.env_id} again: {err} Its own module registers it: replay --import MODULE"
+        ) from err
     except (gym.error.Error, AgentGymError) as err:
         raise ReplayError(f"cannot make {trajectory.env_id} again: {err}") from err
 

@@ -14,6 +14,7 @@ from agentgym_r1 import cli
 from agentgym_r1.policies import ExpertPolicy
 from agentgym_r1.registration import ENTRIES
 from agentgym_r1.rollout import rollout
+from agentgym_r1.trajectories import TrajectoryWriter
 
 GSM8K = "AgentR1/GSM8K-v0"
 
@@ -59,6 +60,25 @@ def test_bench_json_is_one_document(tmp_path: Path) -> None:
     document = json.loads(found.stdout)
     assert [row["policy"] for row in document["rows"]] == ["expert", "random"]
     assert set(document["panel"]) == {GSM8K}
+
+
+def test_a_record_of_ones_own_environment_is_replayed_with_the_module_that_registers_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = Path(__file__).resolve().parents[1] / "examples"
+    monkeypatch.syspath_prepend(str(examples))
+    env = gym.make("custom_environment:Examples/Shelf-v0")
+    with TrajectoryWriter(tmp_path / "t.jsonl") as writer:
+        writer.write(rollout(env, ExpertPolicy(), seed=1))
+    lost = run("replay", tmp_path / "t.jsonl")
+    assert (lost.returncode, lost.stderr.count("\n")) == (1, 1)
+    assert "replay --import MODULE" in lost.stderr
+    found = run(
+        "replay", tmp_path / "t.jsonl", "--import", "custom_environment", PYTHONPATH=f"{examples.parent}:{examples}"
+    )
+    assert found.stdout.strip().endswith("1 episodes replayed, 0 differ")
+    unknown = run("replay", tmp_path / "t.jsonl", "--import", "no_such_module")
+    assert "cannot import no_such_module" in unknown.stderr
 
 
 def test_a_changed_record_fails_the_replay(tmp_path: Path) -> None:
