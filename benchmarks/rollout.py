@@ -23,6 +23,19 @@ from typing import Any
 
 ENV = "AgentR1/GSM8K-v0"
 WARM_UP = 2  # rounds
+SHAPES = {
+    "tiny": {},
+    "106m": {
+        "hidden_size": 576,
+        "intermediate_size": 1536,
+        "num_hidden_layers": 30,
+        "num_attention_heads": 9,
+        "num_key_value_heads": 3,
+        "head_dim": 64,
+        "tie_word_embeddings": True,
+    },
+}
+"""Random models by name: 115 thousand parameters, and SmolLM2-135M but for its large vocabulary."""
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "tests")]
 
 
@@ -105,14 +118,20 @@ async def again(engine: Engine, rows: Any, params: Any) -> None:
         await engine.generate(list(row.prompt_ids), fixed)
 
 
-def make_model(folder: Path) -> Path:
+def make_model(folder: Path, shape: str) -> Path:
+    """Save a tokenizer of the environment's text and a random model: of a shape of SHAPES."""
     import gymnasium as gym
     from training_models import make_tiny_model
+    from transformers import LlamaConfig, LlamaForCausalLM
 
     import agentgym_r1  # noqa: F401
 
     env = gym.make(ENV, source="world", split="train")
-    return make_tiny_model(folder, [env.reset(seed=seed)[0] for seed in range(10)])
+    make_tiny_model(folder, [env.reset(seed=seed)[0] for seed in range(10)])
+    if shape != "tiny":
+        config = LlamaConfig.from_pretrained(folder, **SHAPES[shape])
+        LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
 
 
 def main() -> None:
@@ -120,13 +139,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--episodes", type=int, default=32)
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--model", type=Path, help="a model's folder. Default: a random one of 115 thousand parameters")
+    parser.add_argument("--shape", choices=SHAPES, default="tiny", help="of the random model")
+    parser.add_argument("--model", type=Path, help="a model's folder instead of a random one")
     arguments = parser.parse_args()
     if importlib.util.find_spec("vllm") is None:
         print("rollout: needs vLLM: make train-env, then .venv-train/bin/python benchmarks/rollout.py", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as folder:
-        model = arguments.model or make_model(Path(folder))
+        model = arguments.model or make_model(Path(folder), arguments.shape)
         found = asyncio.run(measure(model, arguments.episodes, arguments.repeats))
     rounds = list(zip(found["rollout"], found["raw"], found["step"], found["steps"]))
     document = {
