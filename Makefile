@@ -27,7 +27,7 @@ help:
 	@echo "make train-env   .venv-train: OpenRLHF, vLLM and DeepSpeed, for a GPU or the CPU as the machine is"
 	@echo "make test-train  the tests that train with the real OpenRLHF on the CPU"
 	@echo "make ablation    what each phase of training adds, in miniature, three seeds (under 90 minutes on two cores)"
-	@echo "make learn       train a tiny policy until held-out success has risen, three seeds (about an hour on two cores)"
+	@echo "make learn       train a tiny policy until held-out success has risen, three seeds (half an hour on two cores)"
 	@echo "make setup       only the virtual environment (EXTRAS=dev,lm adds extras)"
 
 setup: $(READY)

@@ -85,7 +85,8 @@ def run_seed(seed: int, folder: Path) -> dict[str, Any]:
     """Run what a seed still lacks and return its figures."""
     blank = folder / "blank"
     if not (folder / "parameters.json").exists():
-        played = demonstrate(folder / "words.jsonl", episodes=200, seed=seed)
+        levels = read_pipeline(FILE).env_args["level"]
+        played = demonstrate(folder / "words.jsonl", episodes=200, seed=seed, levels=levels)
         _write(folder / "parameters.json", make_model(blank, played, seed=seed))
     pipeline = msgspec.structs.replace(read_pipeline(FILE, seed=seed), model=str(blank.absolute()))
     out = folder / "pipeline"

@@ -27,7 +27,7 @@ TOKENS: Final = 3
 """Tokens of an action: two words and the end."""
 ALGORITHMS: Final = {"gae": DISCOUNT, "token_gae": round(DISCOUNT ** (1 / TOKENS), 4)}
 """Gamma and lambda by algorithm: under both, a step is discounted alike."""
-DEMONSTRATIONS: Final = 200
+DEMONSTRATIONS: Final = 100
 UPDATES: Final = 30
 EPISODES: Final = 128
 """Episodes of an update, all of tasks of their own."""

@@ -8,7 +8,7 @@ parameters with a word for each word of the demonstrations, and one for each phr
 import asyncio
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +24,7 @@ from agentgym_r1.types import Agent, Response, Trajectory
 
 ENV: Final = "AgentR1/MiniGrid-v0"
 ARGUMENTS: Final[Mapping[str, Any]] = {
-    "level": ["BabyAI-GoToObj-v0", "BabyAI-GoToRedBallGrey-v0"],
+    "level": ["BabyAI-GoToObj-v0", "BabyAI-GoToRedBallNoDists-v0"],
     "action_format": "plain",
     "context": "window",
     "context_turns": 1,
@@ -91,9 +91,11 @@ class _Careless:
         return await chosen.act(observation, info)
 
 
-def demonstrate(path: Path, *, episodes: int, seed: int) -> list[Trajectory]:
-    """Record demonstrations on the training split."""
-    env = gym.make(ENV, split="train", **{**ARGUMENTS, "max_steps": DEMONSTRATION_STEPS})
+def demonstrate(
+    path: Path, *, episodes: int, seed: int, levels: Sequence[str] = ARGUMENTS["level"]
+) -> list[Trajectory]:
+    """Record demonstrations on the training split of some levels."""
+    env = gym.make(ENV, split="train", **{**ARGUMENTS, "level": list(levels), "max_steps": DEMONSTRATION_STEPS})
     tasks = random.Random(seed).sample(env.unwrapped.tasks.ids(), episodes)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
