@@ -42,7 +42,7 @@ PAGE: Final = """\
 # What each phase adds, in miniature
 
 `make ablation` made this page: `examples/learn/ablation.yaml`, once for each of {count} seeds; its phases took
-{minutes:.0f} minutes in all{note}. A Llama of {parameters:,} parameters plays two levels of {env}; success is
+{minutes:.0f} minutes in all. A Llama of {parameters:,} parameters plays two levels of {env}; success is
 the share of {tasks} held-out layouts whose goal it reaches within {limit} moves, played greedily. Means over seeds,
 with Student's 95 % interval.
 
@@ -60,7 +60,7 @@ with one there, and with {count} seeds a difference inside the intervals says no
 Without a KL penalty OpenRLHF loads no reference policy, so "without KL" and "without the reference policy" are one and
 the same training here, run once.
 
-Machine: {machine}.
+Machine: {machine}; load average at the end {load}.
 """
 
 
@@ -72,12 +72,11 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=ROOT / "docs" / "results" / "ablation", help="where the report goes"
     )
-    parser.add_argument("--note", default="", help="what the report says of its times")
     arguments = parser.parse_args()
     # phases run in processes of their own, and find the demonstrator and the package there
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), str(HERE), os.environ.get("PYTHONPATH")]))
     seeds = [run_seed(seed, arguments.runs / f"seed-{seed}") for seed in arguments.seeds]
-    write_report(arguments.out, seeds, note=arguments.note)
+    write_report(arguments.out, seeds)
     print(f"the report is in {arguments.out}")
 
 
@@ -105,27 +104,31 @@ def say(line: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
 
 
-def write_report(folder: Path, seeds: Sequence[Mapping[str, Any]], *, note: str) -> None:
+def write_report(folder: Path, seeds: Sequence[Mapping[str, Any]]) -> None:
     """Write results.json, ablation.png and README.md."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {name: [seed["rows"][SAME.get(name, name)]["success"] for seed in seeds] for name in VARIANTS}
     document = {"seeds": seeds, "machine": machine(), "success": found}
     _write(folder / "results.json", document)
     draw(folder / "ablation.png", found)
-    pipeline = read_pipeline(FILE)
-    text = PAGE.format(
+    (folder / "README.md").write_text(page(document), encoding="utf-8")
+
+
+def page(document: Mapping[str, Any]) -> str:
+    """Return the README of a results.json."""
+    seeds, found, pipeline = document["seeds"], document["success"], read_pipeline(FILE)
+    return PAGE.format(
         count=len(seeds),
         minutes=sum(sum(seed["seconds"].values()) for seed in seeds) / 60,
-        note=f" ({note})" if note else "",
         parameters=seeds[0]["parameters"],
         env=pipeline.env,
         tasks=pipeline.eval_tasks,
         limit=pipeline.env_args["max_steps"],
         table="\n".join(table(found)),
         verdicts="\n".join(verdicts(found)),
-        machine=", ".join(f"{name} {value}" for name, value in machine().items()),
+        load=document["machine"]["load_average"][-1],
+        machine=", ".join(f"{name} {value}" for name, value in document["machine"].items() if name != "load_average"),
     )
-    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def mean_of(values: Sequence[float]) -> tuple[float, float]:
