@@ -26,8 +26,8 @@ help:
 	@echo "make docs        the documentation, in site/ (python -m http.server --bind 127.0.0.1 --directory site)"
 	@echo "make train-env   .venv-train: OpenRLHF, vLLM and DeepSpeed, for a GPU or the CPU as the machine is"
 	@echo "make test-train  the tests that train with the real OpenRLHF on the CPU"
-	@echo "make ablation    what each phase of training adds, in miniature, three seeds (under 90 minutes on two cores)"
-	@echo "make learn       train a tiny policy until held-out success has risen, three seeds (half an hour on two cores)"
+	@echo "make ablation    what each phase of training adds, in miniature, three seeds (45 minutes on two cores)"
+	@echo "make learn       train a tiny policy until held-out success has risen, three seeds (20 minutes on two cores)"
 	@echo "make setup       only the virtual environment (EXTRAS=dev,lm adds extras)"
 
 setup: $(READY)
