@@ -42,9 +42,9 @@ PAGE: Final = """\
 # What each phase adds, in miniature
 
 `make ablation` made this page: `examples/learn/ablation.yaml`, once for each of {count} seeds; its phases took
-{minutes:.0f} minutes in all. A Llama of {parameters:,} parameters plays two levels of {env}; success is
-the share of {tasks} held-out layouts whose goal it reaches within {limit} moves, played greedily. Means over seeds,
-with Student's 95 % interval.
+{minutes:.0f} minutes in all. A Llama of {parameters:,} parameters plays {env}
+({levels}); success is the share of {tasks} held-out layouts whose goal
+it reaches within {limit} moves, played greedily. Means over seeds, with Student's 95 % interval.
 
 {table}
 
@@ -122,6 +122,7 @@ def page(document: Mapping[str, Any]) -> str:
         minutes=sum(sum(seed["seconds"].values()) for seed in seeds) / 60,
         parameters=seeds[0]["parameters"],
         env=pipeline.env,
+        levels=", ".join(pipeline.env_args["level"]),
         tasks=pipeline.eval_tasks,
         limit=pipeline.env_args["max_steps"],
         table="\n".join(table(found)),
