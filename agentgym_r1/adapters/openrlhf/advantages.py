@@ -107,7 +107,7 @@ class Estimator:
 def estimate(episodes: Sequence[EpisodeSteps], estimator: Estimator) -> list[list[StepTarget]]:
     """Return the targets of every step of every episode, in order.
 
-    gae: GAE over steps (arXiv 1506.02438), as StepPPO (arXiv 2604.18401). reinforce: discounted return-to-go
+    gae: GAE over steps (arXiv 1506.02438), as StepPO (arXiv 2604.18401). reinforce: discounted return-to-go
     (REINFORCE++, arXiv 2501.03262). reinforce_baseline, rloo, group_norm, dr_grpo: the episode's return against its
     group's, the same for all steps (arXiv 2501.03262, 2402.14740, 2402.03300, 2503.20783). gigpo: group_norm plus the
     discounted return-to-go against those of equal anchor states in the group (arXiv 2505.10978). distill: the
