@@ -1,6 +1,6 @@
 """What the rollout loop of training costs over the engine: episodes against raw generation of the same tokens.
 
-A batch of GSM8K episodes is played over vLLM as in training, by default with a tiny random model; then the same
+A batch of GSM8K episodes is played over vLLM as in training, by default with a small random model; then the same
 prompts are generated again, response lengths forced to be the same, an episode's requests one after the other as
 before, without environment, tokenizer, parser or record. On a machine that does other work too, the wall time says
 little and the processor time of this process, the engine's own processes left out, says more. Needs the training
@@ -25,17 +25,16 @@ ENV = "AgentR1/GSM8K-v0"
 WARM_UP = 2  # rounds
 SHAPES = {
     "tiny": {},
-    "106m": {
-        "hidden_size": 576,
-        "intermediate_size": 1536,
-        "num_hidden_layers": 30,
-        "num_attention_heads": 9,
-        "num_key_value_heads": 3,
+    "small": {
+        "hidden_size": 384,
+        "intermediate_size": 1024,
+        "num_hidden_layers": 6,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 2,
         "head_dim": 64,
-        "tie_word_embeddings": True,
     },
 }
-"""Random models by name: 115 thousand parameters, and SmolLM2-135M but for its large vocabulary."""
+"""Random models by name, of 0.1 and 10 million parameters. The smallest that people train have fifty times as many."""
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "tests")]
 
 
@@ -137,9 +136,9 @@ def make_model(folder: Path, shape: str) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument("--episodes", type=int, default=32)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--shape", choices=SHAPES, default="tiny", help="of the random model")
+    parser.add_argument("--episodes", type=int, default=16)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--shape", choices=SHAPES, default="small", help="of the random model")
     parser.add_argument("--model", type=Path, help="a model's folder instead of a random one")
     arguments = parser.parse_args()
     if importlib.util.find_spec("vllm") is None:
