@@ -1,7 +1,7 @@
 """The retrieval service under 64 clients, one query each, against a one-request-at-a-time server of the peers' shape.
 
-Both servers run under uvicorn, each in a process, with the same retriever and one thread of arithmetic; the peer
-searches each request as it comes. Nothing is cached. Clients are bare sockets in another process. Dense search needs
+Both servers run under uvicorn, each in a process, with the same retriever and as many threads; the peer searches
+each request as it comes. Nothing is cached. Clients are bare sockets in another process. Dense search needs
 the extra ``dense``. Run ``python benchmarks/retrieval_service.py``; ``--json`` prints one document.
 """
 
@@ -37,7 +37,7 @@ from agentgym_r1.types import Document
 TOPK = 3
 DIMENSION = 256
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in ("an", "er", "il", "ov", "ush") for c in ("", "a", "ent", "ic", "or")]
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +217,10 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=64, help="most queries our service searches at once")
     parser.add_argument("--kind", choices=["dense", "bm25"], action="append", help="default: both")
     parser.add_argument("--json", action="store_true")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    parser.add_argument("--threads", type=int, default=cores, help="of faiss and BLAS in either server; all cores")
     options = parser.parse_args()
-    os.environ.update(ONE_THREAD)
+    os.environ.update(dict.fromkeys(THREADS, str(options.threads)))
     kinds = options.kind or ["dense", "bm25"]
     if "dense" in kinds and importlib.util.find_spec("faiss") is None:
         print("dense search is left out: pip install 'agentgym-r1[dense]'", file=sys.stderr)

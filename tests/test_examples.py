@@ -41,5 +41,6 @@ def test_an_example_runs(
 )
 def test_environments_of_ones_own_conform(module: str, env_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.delitem(sys.modules, module, raising=False)  # an example that ran as a script has registered itself
     importlib.import_module(module)
     assert_conforms(lambda: gym.make(env_id), resets=1_000)
