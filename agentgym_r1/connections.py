@@ -52,5 +52,13 @@ class Connections:
         return end
 
 
+def no_answer(what: str, url: str, err: httpx.TransportError, *, start: str) -> str:
+    """Return in one line why ``what`` gave no answer at ``url``, and what to do: ``start`` is what starts one."""
+    if isinstance(err, httpx.ReadTimeout):
+        return f"the {what} at {url} did not answer in time"
+    reason = " ".join(str(err).split()) or type(err).__name__
+    return f"no {what} answers at {url} ({reason}): start `{start}`, or correct the URL"
+
+
 def _reopen(settings: dict[str, Any]) -> Connections:
     return Connections(**settings)

@@ -3,8 +3,11 @@
 import gc
 import multiprocessing
 import pickle
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import httpx
 import pytest
@@ -12,7 +15,7 @@ import pytest
 from agentgym_r1.connections import Connections
 from agentgym_r1.envs.remote import RemoteEnv, Sessions
 from agentgym_r1.envs.remote.server import make_app
-from agentgym_r1.errors import ConfigError
+from agentgym_r1.errors import AgentGymError, ConfigError
 from agentgym_r1.retrieval import MemoryRetriever, RemoteRetriever
 from agentgym_r1.retrieval.scholar.http import ScholarClient
 from agentgym_r1.retrieval.service import RunningService
@@ -92,3 +95,48 @@ def test_a_copy_and_a_child_have_connections_of_their_own() -> None:
     process.join()
     assert [answers.get(), answers.get()] == [False, False]
     assert not own.is_closed
+
+
+class Overwhelmed(BaseHTTPRequestHandler):
+    """A server that refuses the first request with a reason, and answers no other until the test has ended."""
+
+    asked = 0
+    ended = threading.Event()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        type(self).asked += 1
+        if self.asked > 1:
+            self.ended.wait(60)
+        body = b'{"error": "no room for a ninth"}'
+        self.send_response(503)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_request(self, *arguments: Any) -> None:
+        """Keep the test's output clean."""
+
+
+@pytest.fixture
+def overwhelmed() -> Iterator[str]:
+    handler = type("Handler", (Overwhelmed,), {"ended": threading.Event()})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        handler.ended.set()
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda url: RemoteEnv(url, "AgentR1/GSM8K-v0", patience=2.0),
+        lambda url: RemoteRetriever(url, patience=2.0).search(["ferry"], k=1),
+    ],
+)
+def test_a_last_attempt_without_an_answer_does_not_hide_what_the_server_said(
+    overwhelmed: str, call: Callable[[str], Any]
+) -> None:
+    with pytest.raises(AgentGymError, match=r"did not answer in time; before that, .*no room for a ninth.*tried"):
+        call(overwhelmed)

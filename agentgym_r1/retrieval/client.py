@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import msgspec
 
-from agentgym_r1.connections import Connections
+from agentgym_r1.connections import Connections, no_answer
 from agentgym_r1.errors import ConfigError, RetrievalError
 from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.retrieval.wire import read_reply, write_request
@@ -85,7 +85,7 @@ class RemoteRetriever:
         try:
             reply = self._connections.client().get(f"{self._base}/info", timeout=min(self._patience, INFO_SECONDS))
         except httpx.TransportError as err:
-            raise RetrievalError(_unreachable(self._base, err)) from err
+            raise RetrievalError(_no_answer(self._base, err)) from err
         if not reply.is_success:
             raise RetrievalError(
                 f"{self._base}/info answered {reply.status_code}: the service does not describe itself"
@@ -102,6 +102,7 @@ class RemoteRetriever:
         self._connections.close()
 
     def _ask(self, queries: Sequence[str], k: int, deadline: float) -> list[list[Passage]]:
+        refused = ""
         for attempt in itertools.count(1):
             left = max(deadline - time.monotonic(), 0.001)
             body = write_request(queries, k=k, index=self._asked, timeout=left)
@@ -114,7 +115,9 @@ class RemoteRetriever:
                 raise RetrievalError(failure)
             wait = _wait(attempt, reply)
             if time.monotonic() + wait >= deadline:
+                failure = failure if reply is not None or not refused else f"{failure}; before that, {refused}"
                 raise RetrievalError(f"{failure} (tried {attempt} times within {self._patience:g} s)")
+            refused = refused if reply is None else failure
             logger.info("attempt %d failed, next in %.2f s: %s", attempt, wait, failure)
             time.sleep(wait)
         raise AssertionError("unreachable: the loop above ends only by return or raise")
@@ -128,7 +131,7 @@ class RemoteRetriever:
                 timeout=timeout,
             )
         except httpx.TransportError as err:
-            return None, _unreachable(self._base, err)
+            return None, _no_answer(self._base, err)
         return reply, f"{self._base}/retrieve answered {reply.status_code}: {' '.join(reply.text.split())[:300]}"
 
     def _notice(self, failure: str, *, down: bool) -> None:
@@ -176,9 +179,8 @@ def _wait(attempt: int, reply: httpx.Response | None) -> float:
     return min(FIRST_WAIT * 2.0 ** min(attempt, 10), LONGEST_WAIT) * random.uniform(0.5, 1.0)
 
 
-def _unreachable(base: str, err: httpx.TransportError) -> str:
-    reason = " ".join(str(err).split()) or type(err).__name__
-    return f"no retrieval service answers at {base} ({reason}): start `agentgym-r1 index serve`, or correct the URL"
+def _no_answer(base: str, err: httpx.TransportError) -> str:
+    return no_answer("retrieval service", base, err, start="agentgym-r1 index serve")
 
 
 def _reopen(url: str, index: str | None, patience: float) -> RemoteRetriever:

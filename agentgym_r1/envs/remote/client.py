@@ -9,7 +9,7 @@ import gymnasium as gym
 import httpx
 import msgspec
 
-from agentgym_r1.connections import Connections
+from agentgym_r1.connections import Connections, no_answer
 from agentgym_r1.errors import AgentGymError, ConfigError, EpisodeError
 from agentgym_r1.spaces import FreeText
 
@@ -103,7 +103,7 @@ class RemoteEnv(gym.Env[str, str]):
         return self._observation, answer["info"]
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        deadline, wait = time.monotonic() + self.patience, _FIRST_WAIT
+        deadline, wait, refused = time.monotonic() + self.patience, _FIRST_WAIT, ""
         while True:
             reply, failure = self._try(path, body, deadline)
             if reply is not None and reply.is_success:
@@ -112,7 +112,9 @@ class RemoteEnv(gym.Env[str, str]):
             if reply is not None and reply.status_code != 503:
                 raise _ERRORS.get(reply.status_code, EpisodeError)(failure)
             if time.monotonic() + wait >= deadline:
+                failure = failure if reply is not None or not refused else f"{failure}; before that, {refused}"
                 raise EpisodeError(f"{failure} (tried for {self.patience:g} s)")
+            refused = refused if reply is None else failure
             time.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
 
@@ -123,7 +125,7 @@ class RemoteEnv(gym.Env[str, str]):
                 f"{self.url}{path}", content=msgspec.json.encode(body), timeout=left
             )
         except httpx.TransportError as err:
-            return None, f"no environment server at {self.url} ({type(err).__name__}): agentgym-r1 serve starts one"
+            return None, no_answer("environment server", self.url, err, start="agentgym-r1 serve")
         return reply, "" if reply.is_success else f"{self.url}: {_reason(reply)}"
 
 

@@ -116,7 +116,7 @@ def test_nobody_there_is_an_error_that_says_how_to_start_one() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(EpisodeError, match="agentgym-r1 serve"):
-        RemoteEnv(f"http://127.0.0.1:{port}", GSM8K, patience=0.2)
+        RemoteEnv(f"http://127.0.0.1:{port}", GSM8K, patience=2.0)
 
 
 def test_another_server_is_an_error_that_asks(url: str) -> None:
@@ -178,7 +178,7 @@ def test_a_full_server_asks_to_come_again() -> None:
     with BackgroundServer(make_app(sessions)) as server:
         first = RemoteEnv(server.address(), GSM8K, source="world")
         with pytest.raises(EpisodeError, match="1 sessions are open"):
-            RemoteEnv(server.address(), GSM8K, source="world", patience=0.2)
+            RemoteEnv(server.address(), GSM8K, source="world", patience=2.0)
         first.close()
         RemoteEnv(server.address(), GSM8K, source="world").close()
 

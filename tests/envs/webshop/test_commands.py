@@ -46,10 +46,10 @@ def test_commands_are_those_of_the_original_pattern(text: str) -> None:
 
 
 @pytest.mark.parametrize("noise", ["[" * 100_000, "]" * 100_000, "[]" * 50_000, "search[" * 20_000, "x" * 100_000])
-def test_noise_takes_no_time(noise: str) -> None:
-    start = time.perf_counter()
+def test_noise_is_read_in_linear_time(noise: str) -> None:
+    start = time.process_time()
     parse_command(noise)
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 2
 
 
 def test_a_command_is_written_as_it_is_read() -> None:

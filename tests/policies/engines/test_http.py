@@ -278,7 +278,7 @@ def test_429_is_tried_again_after_what_retry_after_says(endpoint: Endpoint) -> N
     engine = engine_at(endpoint)
     started = time.perf_counter()
     assert ask(engine).text == "Lisbon"
-    assert 0.4 <= time.perf_counter() - started < 5
+    assert time.perf_counter() - started >= 0.4
     assert engine.usage == Usage(requests=1, retries=1, prompt_tokens=11, completion_tokens=2)
 
 
@@ -328,9 +328,9 @@ def test_a_reply_that_is_no_completion_is_an_error_that_shows_its_beginning(
 
 
 def test_a_slow_server_times_out_and_is_tried_again(endpoint: Endpoint) -> None:
-    endpoint.delay = 0.6
-    with pytest.raises(EngineError, match=r"no answer .* within 0.1 s: raise timeout.*tried 2 times"):
-        ask(engine_at(endpoint, timeout=0.1, retries=1))
+    endpoint.delay = 30.0
+    with pytest.raises(EngineError, match=r"no answer .* within 0.5 s: raise timeout.*tried 2 times"):
+        ask(engine_at(endpoint, timeout=0.5, retries=1))
     assert len(endpoint.bodies) == 2
 
 
@@ -397,8 +397,8 @@ def test_no_more_requests_are_in_flight_than_the_limit(endpoint: Endpoint) -> No
 
 
 def test_waiting_for_a_slot_does_not_count_as_time_out(endpoint: Endpoint) -> None:
-    endpoint.delay = 0.3
-    engine = engine_at(endpoint, concurrency=1, timeout=1.0, retries=0)
+    endpoint.delay = 0.6
+    engine = engine_at(endpoint, concurrency=1, timeout=2.5, retries=0)
     assert len(ask(engine, count=5)) == 5
 
 
