@@ -1,6 +1,6 @@
 """AgentR1/GSM8K: word problems with a calculator and a numeric answer."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 from agentgym_r1.data.gold import NumberGold
@@ -9,6 +9,7 @@ from agentgym_r1.data.worlds import arithmetic
 from agentgym_r1.envs.presets import DEFAULT_PROTOCOL, check_choice, resolve, split_options
 from agentgym_r1.envs.sources import choose_source
 from agentgym_r1.envs.vector import VectorTextEnv
+from agentgym_r1.errors import ConfigError
 from agentgym_r1.scoring import extract_number, numbers_equal
 from agentgym_r1.text_env import Options, ToolEnv, Verdict
 from agentgym_r1.tools.base import BoundCall
@@ -81,18 +82,54 @@ class GSM8KEnv(ToolEnv):
         return gold
 
 
-def make(*, split: str = "test", source: Source = "auto", protocol: str = DEFAULT_PROTOCOL, **options: Any) -> GSM8KEnv:
+def make(
+    *,
+    split: str = "test",
+    source: Source = "auto",
+    protocol: str = DEFAULT_PROTOCOL,
+    kinds: str | Collection[str] | None = None,
+    solution_steps: int | tuple[int, int] | None = None,
+    distractors: int | None = None,
+    **options: Any,
+) -> GSM8KEnv:
     """Make the environment; the entry point of gym.make.
 
     Args:
         split: ``train`` or ``test`` (the world also has ``dev``).
         source: ``auto``, ``real`` or ``world``.
         protocol: a preset; see envs.presets.
+        kinds: knob of the arithmetic world: the schemas that its stories start from; by default all.
+        solution_steps: knob of the world: the steps of a solution, or the fewest and the most; by default 2 to 8.
+        distractors: knob of the world: the most sentences with numbers that do not matter; by default 1.
         **options: fields of Options, and ``extraction``.
     """
     shared, own = split_options(resolve("gsm8k", protocol, options), own={"extraction": "strict"})
-    tasks: TaskSet = open_tasks("gsm8k", split) if choose_source("gsm8k", source) else arithmetic.tasks(split)
+    knobs = {"kinds": kinds, "solution_steps": solution_steps, "distractors": distractors}
+    tasks = open_problems(split, source=source, **{name: knob for name, knob in knobs.items() if knob is not None})
     return GSM8KEnv(tasks, options=shared, **own)
+
+
+def open_problems(split: str, *, source: Source, **knobs: Any) -> TaskSet:
+    """Return the tasks of a split; see ``make``.
+
+    Raises:
+        ConfigError: a name is unknown, or a knob is out of range or does not fit the source.
+        DataError: the real problems are asked for and not installed.
+    """
+    if choose_source("gsm8k", source):
+        if knobs:
+            raise ConfigError(f"{', '.join(knobs)} shape the arithmetic world: add source='world', or leave them out")
+        return open_tasks("gsm8k", split)
+    if "solution_steps" in knobs:
+        knobs["min_steps"], knobs["max_steps"] = _bounds(knobs.pop("solution_steps"))
+    return arithmetic.tasks(split, **knobs)
+
+
+def _bounds(steps: Any) -> Sequence[int]:
+    bounds = steps if isinstance(steps, list | tuple) else (steps, steps)
+    if len(bounds) != 2 or not all(isinstance(bound, int) for bound in bounds):
+        raise ConfigError(f"solution_steps must be a whole number, or the fewest and the most, got {steps!r}")
+    return bounds
 
 
 def make_vector(num_envs: int, **kwargs: Any) -> VectorTextEnv:

@@ -14,7 +14,7 @@ from agentgym_r1.data.worlds.arithmetic import tasks
 from agentgym_r1.data.worlds.arithmetic.story import Story
 from agentgym_r1.data.worlds.arithmetic.term import Unusable
 from agentgym_r1.data.worlds.arithmetic.vocabulary import PEOPLE
-from agentgym_r1.data.worlds.arithmetic.world import SCHEMAS
+from agentgym_r1.data.worlds.arithmetic.world import KINDS, LONGEST_TAIL, SCHEMAS
 from agentgym_r1.data.worlds.seeded import SPLITS, seeded
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.tools.calculator import Calculator
@@ -152,6 +152,34 @@ def test_a_schema_takes_exactly_the_steps_it_promises(schema):
 def test_step_bounds_are_kept():
     few = tasks("dev", size=200, min_steps=4, max_steps=5)
     assert {len(few[index].gold.solution) for index in range(200)} == {4, 5}
+
+
+def test_kinds_choose_the_schemas_and_leave_the_other_tasks_as_they_are():
+    some = tasks("dev", size=100, kinds=["wages", "ages"])
+    assert {some[index].kind for index in range(100)} == {"wages", "ages"}
+    assert [some[index] for index in range(100)] == [
+        tasks("dev", size=100, kinds=["ages", "wages"])[index] for index in range(100)
+    ]
+    assert tasks("dev", kinds=KINDS)[7] == tasks("dev")[7]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
+def test_one_kind_alone_makes_every_length_that_it_can_have(schema):
+    for steps in range(2, 9):
+        if schema.lengths(steps, longest_tail=LONGEST_TAIL):
+            task = tasks("train", kinds=schema.name, min_steps=steps, max_steps=steps)[3]
+            assert (task.kind, len(task.gold.solution)) == (schema.name, steps)
+        else:
+            with pytest.raises(ConfigError, match=f"no solution of {steps} to {steps} steps starts from {schema.name}"):
+                tasks("train", kinds=schema.name, min_steps=steps, max_steps=steps)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "message"), [(["wage"], "did you mean 'wages'"), ([], "kinds must name at least one of")]
+)
+def test_a_wrong_kind_says_which_there_are(kinds, message):
+    with pytest.raises(ConfigError, match=message):
+        tasks("dev", kinds=kinds)
 
 
 def test_distractors_add_numbers_that_no_step_uses():
