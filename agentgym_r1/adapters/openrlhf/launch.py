@@ -3,7 +3,6 @@
 import itertools
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from agentgym_r1.adapters.openrlhf.advantages import DISTILLATION
 from agentgym_r1.adapters.openrlhf.distill import EXPERT
 from agentgym_r1.adapters.openrlhf.doctor import examine
 from agentgym_r1.adapters.openrlhf.driver import DEVICE, RAY_ADDRESS
+from agentgym_r1.adapters.openrlhf.processes import run_to_end
 from agentgym_r1.adapters.openrlhf.prompts import INPUT_KEY, LABEL_KEY, write_prompts
 from agentgym_r1.adapters.openrlhf.spec import VARIABLE, RunSpec
 from agentgym_r1.errors import AgentGymError, ConfigError, MissingExtra, unknown_name
@@ -235,7 +235,7 @@ def run(launch: Launch) -> None:
     Raises:
         AgentGymError: the run failed.
     """
-    code = subprocess.run(launch.command(), env={**os.environ, **launch.variables()}, check=False).returncode  # noqa: S603
+    code = run_to_end(launch.command(), launch.variables())
     if code:
         raise AgentGymError(f"the training run failed with exit code {code}: its own messages are above")
 

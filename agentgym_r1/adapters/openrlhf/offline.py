@@ -1,7 +1,5 @@
 """A phase without rollouts as one command: OpenRLHF's train_sft or train_dpo over an export, started by torchrun."""
 
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from agentgym_r1.adapters.openrlhf.launch import (
     python_path,
     show_command,
 )
+from agentgym_r1.adapters.openrlhf.processes import run_to_end
 from agentgym_r1.errors import AgentGymError, ConfigError, DataError
 
 Command = Literal["train_sft", "train_dpo"]
@@ -131,6 +130,6 @@ def run(launch: OfflineLaunch) -> None:
         AgentGymError: the run failed.
     """
     command = [*launch.start(), *launch.openrlhf_flags()]
-    code = subprocess.run(command, env={**os.environ, **launch.variables()}, check=False).returncode  # noqa: S603
+    code = run_to_end(command, launch.variables())
     if code:
         raise AgentGymError(f"the training run failed with exit code {code}: its own messages are above")

@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,6 +35,7 @@ from agentgym_r1.adapters.openrlhf.pipeline_plan import (
     Play,
     Sft,
 )
+from agentgym_r1.adapters.openrlhf.processes import run_to_end
 from agentgym_r1.adapters.openrlhf.recipes import build_launch
 from agentgym_r1.bench.evaluate import maker, play_panel, summarise_file
 from agentgym_r1.data.download import Progress as Report
@@ -284,8 +284,7 @@ def _execute(command: Sequence[str], variables: Mapping[str, str], log: Path) ->
         AgentGymError: it failed; the last lines of the log are shown on stderr.
     """
     with log.open("wb") as file:
-        environment = {**os.environ, **variables}
-        code = subprocess.run(list(command), env=environment, stdout=file, stderr=file, check=False).returncode  # noqa: S603
+        code = run_to_end(command, variables, output=file)
     if code:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_TAIL:]
         sys.stderr.write("\n".join(lines) + "\n")
