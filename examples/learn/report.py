@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import textwrap
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -17,13 +18,12 @@ WANTED: Final = 0.20
 """The rise that the proof asks for."""
 
 PAGE: Final = """\
-# A policy that learns
+# A policy that learns: {world}
 
-`make learn` made this page. A Llama of {parameters:,} parameters imitates {demonstrations} demonstrations of {env}
-({levels}), whose demonstrator makes two random moves in five; then OpenRLHF's PPO
-trains it, on {updates} updates of {episodes_per_update} episodes. Success is the share of 200 held-out layouts in which
-the goal is reached within {limit} moves. Each is played once, moves sampled at temperature 1 as in training, and once
-more greedily; intervals are Wilson's at 95 %.
+`make learn{argument}` made this page. A Llama of {parameters:,} parameters plays {env} (`{arguments}`).
+It imitates {demonstrations} demonstrations {demonstrator}; then OpenRLHF's PPO trains it, on {updates} updates of
+{episodes_per_update} episodes. Success is {success}; figures are for {count} held-out tasks. Each is played once,
+actions sampled at temperature 1 as in training, and once more greedily; intervals are Wilson's at 95 %.
 
 {table}
 
@@ -35,14 +35,11 @@ more greedily; intervals are Wilson's at 95 %.
 {comparison}
 
 What this shows, and what not: the loop learns, on the real OpenRLHF, from its own episodes. It is a toy: what there is
-to learn is mostly not to waste moves as the demonstrator does, and nothing here says anything about large models.
+to learn is {learned}. Nothing here says anything about large models.
 
-How the levels were chosen: after a look at results. The same command on BabyAI-GoToObj-v0 with
-BabyAI-GoToRedBallGrey-v0, and 200 demonstrations, gave 26.0 to 58.5, 35.0 to 54.5 and 19.5 to 55.0 % with step-level
-GAE: intervals apart three times, 20 points twice. Of the layouts of GoToRedBallGrey a trained policy solved 21 in 100,
-of GoToObj 94, so the harder level was replaced by one without distractors.
+How the tasks were chosen: {chosen}
 
-Time: {minutes:.0f} minutes in all, {count} seeds, start-ups and waiting for other work on the machine included (load
+Time: {minutes:.0f} minutes in all, {seeds} seeds, start-ups and waiting for other work on the machine included (load
 average at the end: {load}). Machine: {versions}.
 
 Flags of the warm-up, after `train sft ... --`:
@@ -53,7 +50,7 @@ Flags of the training, after `train ppo ... --`:
 
     {ppo_flags}
 
-Gamma and lambda, so that a step of three tokens is discounted alike: {discounts}.
+Gamma and lambda, so that a step of {tokens} tokens is discounted alike: {discounts}.
 """
 
 
@@ -138,21 +135,34 @@ def rate_of(value: float, run: Mapping[str, Any]) -> Interval:
 
 def page(document: Mapping[str, Any]) -> str:
     """Return the README."""
-    settings, found = document["settings"], document["summary"]
-    return PAGE.format(
-        parameters=document["seeds"][0]["warm"]["parameters"],
-        levels=", ".join(settings["arguments"]["level"]),
-        limit=settings["arguments"]["max_steps"],
-        table="\n".join(table(document["seeds"], found["runs"])),
+    settings, found, seeds = document["settings"], document["summary"], document["seeds"]
+    world = settings["world"]
+    text = PAGE.format(
+        argument="" if world == "arithmetic" else f" ARGS='--world {world}'",
+        parameters=seeds[0]["warm"]["parameters"],
+        table="\n".join(table(seeds, found["runs"])),
         verdict=verdict(found["runs"]),
-        greedy=greedily(document["seeds"]),
+        greedy=greedily(seeds),
         comparison=comparison(found["runs"]),
         minutes=found["minutes"],
-        count=len(document["seeds"]),
+        seeds=len(seeds),
+        count=len(seeds[0]["warm"]["held_out"]["sampled"]),
         load=document["machine"]["load_average"][-1],
         versions=", ".join(f"{name} {value}" for name, value in document["machine"].items() if name != "load_average"),
-        **{**settings, "discounts": ", ".join(f"{NAMES[n]} {d}" for n, d in settings["discounts"].items())},
+        **settings["texts"],
+        **{
+            **{key: value for key, value in settings.items() if key != "texts"},
+            "arguments": ", ".join(f"{key}={json.dumps(value)}" for key, value in settings["arguments"].items()),
+            "discounts": ", ".join(f"{NAMES[name]} {value}" for name, value in settings["discounts"].items()),
+        },
     )
+    return "\n\n".join(map(_wrapped, text.rstrip().split("\n\n"))) + "\n"
+
+
+def _wrapped(block: str) -> str:
+    """Return a block of the page with lines of at most 120 characters, where it is prose."""
+    prose = not block.startswith(("|", "#", "!", "    "))
+    return textwrap.fill(block, 120, break_long_words=False, break_on_hyphens=False) if prose else block
 
 
 def table(seeds: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -200,6 +210,6 @@ def comparison(runs: Sequence[Mapping[str, Any]]) -> str:
     rises = {name: [100 * run["rise"] for run in runs if run["algorithm"] == name] for name in NAMES}
     means = ", ".join(f"{NAMES[name]} {sum(own) / len(own):+.1f} points" for name, own in rises.items() if own)
     return (
-        f"Step against token, on the same budget from the same warm starts, mean rise: {means}. An action has three "
-        "tokens here; a few seeds of a toy do not rank the two."
+        f"Step against token, on the same budget from the same warm starts, mean rise: {means}. A few seeds "
+        "of a toy do not rank the two."
     )
