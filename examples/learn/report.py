@@ -32,6 +32,9 @@ actions sampled at temperature 1 as in training, and once more greedily; interva
 
 ![success by update](curve.png)
 
+The curve's held-out points are the training run's own evaluations, on {count} tasks that it draws from the same split;
+the grey band is the table's "before".
+
 {comparison}
 
 What this shows, and what not: the loop learns, on the real OpenRLHF, from its own episodes. It is a toy: what there is
