@@ -1,8 +1,9 @@
 """Dense retrieval against its limits, measured in one run on one CPU thread.
 
-Exact search of one query is compared with plain reads of the same bytes, batches of 64 with faiss as it comes, and each
-approximate kind with exact search. The vectors are generated: clusters of 32 directions in 256 dimensions, of
-length 1. Run ``python benchmarks/retrieval_dense.py``; ``--json`` prints one document.
+Exact search of one query is compared with the memory's bandwidth and with plain reads of the same bytes, which a small
+corpus has in a cache; batches of 64 with faiss as it comes; and each approximate kind with exact search. The vectors
+are generated: clusters of 32 directions, of length 1, in 256 dimensions, and for exact search also in 768, as many as
+wiki-18's. Run ``python benchmarks/retrieval_dense.py``; ``--json`` prints one document.
 """
 
 import argparse
@@ -27,7 +28,10 @@ from agentgym_r1.retrieval.flat import append_rows, map_flat
 from agentgym_r1.retrieval.plan import KINDS, make_plan
 
 K = 10
-DIMENSION = 256
+DIMENSIONS = (256, 768)
+"""Exact search is measured in all of them, approximate kinds in the first."""
+MEMORY_BYTES = 1 << 29
+"""Enough that no cache holds it."""
 DIRECTIONS = 32
 QUERIES = 256
 BATCH = 64
@@ -42,7 +46,7 @@ class NoEncoder:
     """Stands where texts are encoded; only vectors are searched here."""
 
     device = "cpu"
-    spec = EncoderSpec("none", "", DIMENSION, EncoderSettings("mean"))
+    spec = EncoderSpec("none", "", DIMENSIONS[0], EncoderSettings("mean"))
 
     def encode_queries(self, texts: object) -> Matrix:
         raise AssertionError("only vectors are searched here")
@@ -55,9 +59,11 @@ class Limits:
     """Exact search against what bounds it; times in milliseconds a query."""
 
     count: int
+    dimension: int
     read_gb_s: float
     single_gb_s: float
     single_share: float
+    memory_share: float
     batch_ms: float
     plain_batch_ms: float
     batch_speedup: float
@@ -77,14 +83,14 @@ class Kind:
     build_s: float
 
 
-def vectors(count: int, *, seed: int) -> Matrix:
-    """Return float32 (count, DIMENSION) of length 1 in 300 clusters that all seeds share."""
+def vectors(count: int, dimension: int, *, seed: int) -> Matrix:
+    """Return float32 (count, dimension) of length 1 in 300 clusters that all seeds share."""
     shared = np.random.default_rng(0)
     centres = shared.standard_normal((300, DIRECTIONS), np.float32)
-    basis = shared.standard_normal((DIRECTIONS, DIMENSION), np.float32)
+    basis = shared.standard_normal((DIRECTIONS, dimension), np.float32)
     rng = np.random.default_rng(seed)
     inner = centres[rng.integers(0, len(centres), count)] + 0.7 * rng.standard_normal((count, DIRECTIONS), np.float32)
-    rows = inner @ basis + rng.standard_normal((count, DIMENSION), np.float32)
+    rows = inner @ basis + rng.standard_normal((count, dimension), np.float32)
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
@@ -99,13 +105,21 @@ def best(*actions: Callable[[], object]) -> list[float]:
     return [min(of_action) for of_action in times]
 
 
-def measure_limits(path: Path, queries: Matrix) -> Limits:
+def memory_gb_s() -> float:
+    """Return how fast one thread reads memory that no cache holds, the faster of two plain ways."""
+    numbers = np.ones(MEMORY_BYTES // 4, np.float32)
+    product, total = best(lambda: numbers @ numbers, lambda: numbers.view(np.int32).max())
+    return numbers.nbytes / min(product, total) / 1e9
+
+
+def measure_limits(path: Path, queries: Matrix, memory: float) -> Limits:
     """Time exact search beside plain reads of the same bytes and beside faiss with its own threshold."""
     import faiss
 
-    ours = CpuIndex.open(path, make_plan("flat", 1, DIMENSION))
+    dimension = queries.shape[1]
+    ours = CpuIndex.open(path, make_plan("flat", 1, dimension))
     plain = faiss.read_index(str(path))
-    rows = faiss.rev_swig_ptr(plain.get_xb(), plain.ntotal * DIMENSION).reshape(-1, DIMENSION)
+    rows = faiss.rev_swig_ptr(plain.get_xb(), plain.ntotal * dimension).reshape(-1, dimension)
 
     def plain_batch() -> None:
         faiss.cvar.distance_compute_blas_threshold = FAISS_THRESHOLD
@@ -120,13 +134,13 @@ def measure_limits(path: Path, queries: Matrix) -> Limits:
     )
     read = SINGLE * rows.nbytes / 1e9
     limit, reached = read / min(product, total), read / single
-    share = reached / limit
-    return Limits(len(rows), limit, reached, share, batch / BATCH * 1e3, slow / BATCH * 1e3, slow / batch)
+    shares = reached / limit, reached / memory
+    return Limits(len(rows), dimension, limit, reached, *shares, batch / BATCH * 1e3, slow / BATCH * 1e3, slow / batch)
 
 
 def measure_kind(folder: Path, name: str, rows: Matrix, queries: Matrix, truth: list[set[int]]) -> Kind:
     """Build one kind of index and search it as a retriever does, exact scores included."""
-    plan = make_plan(name, len(rows), DIMENSION)
+    plan = make_plan(name, *rows.shape)
     path, start = folder / ("vectors.faiss" if name == "flat" else f"{name}.faiss"), time.perf_counter()
     if name != "flat":
         train_index(path, rows, plan)
@@ -142,16 +156,16 @@ def measure_kind(folder: Path, name: str, rows: Matrix, queries: Matrix, truth: 
     return Kind(len(rows), name, plan.factory, float(recall), SINGLE / single, QUERIES / batch, size, build)
 
 
-def measure(count: int, kinds: list[str]) -> tuple[Limits, list[Kind]]:
-    """Measure one size of corpus."""
-    queries = vectors(QUERIES, seed=2)
+def measure(count: int, dimension: int, kinds: list[str], memory: float) -> tuple[Limits, list[Kind]]:
+    """Measure one size of corpus in one dimension."""
+    queries = vectors(QUERIES, dimension, seed=2)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        append_rows(folder / "vectors.faiss", vectors(count, seed=1), done=0, count=count)
+        append_rows(folder / "vectors.faiss", vectors(count, dimension, seed=1), done=0, count=count)
         rows = map_flat(folder / "vectors.faiss")
-        order = np.argsort(-(queries @ np.array(rows).T), axis=1)[:, :K]
+        limits = measure_limits(folder / "vectors.faiss", queries, memory)
+        order = np.argsort(-(queries @ np.array(rows).T), axis=1)[:, :K] if kinds else []
         truth = [set(row.tolist()) for row in order]
-        limits = measure_limits(folder / "vectors.faiss", queries)
         return limits, [measure_kind(folder, kind, rows, queries, truth) for kind in kinds]
 
 
@@ -163,8 +177,8 @@ def table(header: str, lines: list[str]) -> str:
 def report(results: list[tuple[Limits, list[Kind]]]) -> str:
     """Return both tables."""
     first = [
-        f"| {one.count:,} | {one.read_gb_s:.1f} | {one.single_gb_s:.1f} | {one.single_share:.0%} |"
-        f" {one.batch_ms:.3f} | {one.plain_batch_ms:.3f} | {one.batch_speedup:.1f}x |"
+        f"| {one.count:,} | {one.dimension} | {one.single_gb_s:.1f} | {one.memory_share:.0%} | {one.read_gb_s:.1f} |"
+        f" {one.single_share:.0%} | {one.batch_ms:.3f} | {one.plain_batch_ms:.3f} | {one.batch_speedup:.1f}x |"
         for one, _ in results
     ]
     second = [
@@ -173,7 +187,10 @@ def report(results: list[tuple[Limits, list[Kind]]]) -> str:
         for _, kinds in results
         for one in kinds
     ]
-    limits = "| vectors | plain read GB/s | one query GB/s | share | ms a query in 64 | plain faiss | speed-up |"
+    limits = (
+        "| vectors | dimensions | one query GB/s | of the memory's | same bytes read, GB/s | of that |"
+        " ms a query in 64 | plain faiss | speed-up |"
+    )
     kinds = "| vectors | kind | faiss | recall@10 | single QPS | batch QPS | extra bytes a vector | build s |"
     return table(limits, first) + "\n" + table(kinds, second)
 
@@ -190,12 +207,25 @@ def main() -> None:
         return
     if not ONE_THREAD.items() <= os.environ.items():
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
-    results = [measure(count, options.kinds) for count in options.sizes]
+    memory = memory_gb_s()
+    results = [
+        measure(count, dimension, options.kinds if dimension == DIMENSIONS[0] else [], memory)
+        for dimension in DIMENSIONS
+        for count in options.sizes
+    ]
     if options.json:
         print(
-            json.dumps([{"limits": asdict(one), "kinds": [asdict(kind) for kind in kinds]} for one, kinds in results])
+            json.dumps(
+                {
+                    "memory_gb_s": memory,
+                    "results": [
+                        {"limits": asdict(one), "kinds": [asdict(kind) for kind in kinds]} for one, kinds in results
+                    ],
+                }
+            )
         )
     else:
+        print(f"One thread reads memory at {memory:.1f} GB/s.\n")
         print(report(results))
 
 

@@ -83,7 +83,6 @@ def analyze(text: str) -> list[str]:
     return [term for word in segment(text) if (term := _term(word))]
 
 
-@functools.lru_cache(maxsize=200_000)
 def _term(word: str) -> str:
     """Return the term of a word, empty for a stop word."""
     if word[-1] in "sS" and word[-2:-1] in _APOSTROPHES:
