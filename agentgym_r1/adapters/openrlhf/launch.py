@@ -233,16 +233,20 @@ def check_model(model: str, *, generates_on: Device | None = None) -> None:
 
     if model == SMOLLM2 or model.endswith(".gguf"):
         raise ConfigError(f"{model} is a GGUF file, which cannot be trained: give a Transformers folder or a hub name")
-    load_tokenizer(model)
     transformers = require("transformers", "lm")
     try:
-        config = transformers.AutoConfig.from_pretrained(str(find_model(model))).get_text_config()
+        config = transformers.AutoConfig.from_pretrained(str(find_model(model)), trust_remote_code=False)
     except (OSError, ValueError, KeyError) as err:
+        if "trust_remote_code" in str(err):
+            return  # OpenRLHF runs the model's own code, and nothing can be said without doing so
         raise ConfigError(f"cannot load the model in {model}: {' '.join(str(err).split())[:300]}") from err
-    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    if generates_on == "cpu" and size not in CPU_HEAD_SIZES:
-        known = ", ".join(map(str, CPU_HEAD_SIZES))
-        raise ConfigError(f"{model} has attention heads of {size} numbers: vLLM on the CPU takes {known}")
+    load_tokenizer(model)
+    if generates_on == "cpu":
+        text = config.get_text_config()
+        size = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+        if size not in CPU_HEAD_SIZES:
+            known = ", ".join(map(str, CPU_HEAD_SIZES))
+            raise ConfigError(f"{model} has attention heads of {size} numbers: vLLM on the CPU takes {known}")
 
 
 def check_teacher(model: str, teacher: str) -> None:

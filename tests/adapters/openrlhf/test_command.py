@@ -127,6 +127,7 @@ def test_a_model_that_cannot_be_trained_is_one_line_before_anything_starts(monke
     for text, message in (
         (narrow, "heads of 16 numbers: vLLM on the CPU takes 32"),
         ("{}", f"cannot load the model in {words}: "),
+        ("{", f"cannot load the model in {words}: "),
     ):
         (words / "config.json").write_text(text, encoding="utf-8")
         given = ("--model", str(words), "--device", "cpu", "--out", str(tmp_path / "run"))
@@ -138,6 +139,12 @@ def test_a_model_that_cannot_be_trained_is_one_line_before_anything_starts(monke
         )
         assert code == 2 and message in line
     assert not (tmp_path / "run").exists()
+
+
+def test_a_model_with_code_of_its_own_is_left_to_openrlhf(words):
+    code = {"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig"}}
+    (words / "config.json").write_text(json.dumps(code), encoding="utf-8")
+    check_model(str(words), generates_on="cpu")
 
 
 def test_a_cluster_that_does_not_answer_is_one_line(monkeypatch, capsys, tmp_path):
