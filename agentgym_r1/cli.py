@@ -19,7 +19,7 @@ from agentgym_r1.arguments import read_arguments
 from agentgym_r1.cli_export import export
 from agentgym_r1.cli_index import app as index_app
 from agentgym_r1.errors import AgentGymError, ConfigError, require
-from agentgym_r1.registration import ENTRIES
+from agentgym_r1.registration import ENTRIES, make_env
 from agentgym_r1.serving import LOCAL
 
 app = typer.Typer(
@@ -91,7 +91,9 @@ def envs(*, as_json: Json = False) -> None:
 @app.command()
 def bench(
     *,
-    env: Annotated[list[str] | None, typer.Option(help="A Gymnasium id; repeat for several. Default: all.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(help="A Gymnasium id, or module:id of your own; repeatable. Default: all.")
+    ] = None,
     policy: Annotated[list[str] | None, typer.Option(help="A policy; repeat for several. Default: built-in.")] = None,
     source: Annotated[str, typer.Option(help="auto, real or world.")] = "auto",
     split: Annotated[str | None, typer.Option(help="Default: each environment's evaluation split.")] = None,
@@ -304,20 +306,6 @@ def _ask() -> str:
         return input("> ")
     except EOFError:
         return ""
-
-
-def make_env(env_id: str, **kwargs: Any) -> Any:
-    """Return gym.make(env_id, ...) with an unknown id or argument as a ConfigError."""
-    import gymnasium as gym
-
-    from agentgym_r1.errors import unknown_name
-
-    if env_id not in gym.registry and ":" not in env_id:
-        raise unknown_name("environment", env_id, [entry.id for entry in ENTRIES])
-    try:
-        return gym.make(env_id, **kwargs)
-    except (gym.error.Error, ModuleNotFoundError) as err:
-        raise ConfigError(f"cannot make {env_id}: {err}") from err
 
 
 @app.command()

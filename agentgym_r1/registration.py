@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import gymnasium as gym
+
+from agentgym_r1.errors import ConfigError, unknown_name
 
 ANSWER_EXPLOITS = tuple(f"exploit-{name}" for name in ("candidates", "echo", "stuff", "yes", "dump", "inject"))
 
@@ -140,6 +143,28 @@ ENTRIES = (
         needs=("minigrid",),
     ),
 )
+
+
+def make_env(env_id: str, **kwargs: Any) -> gym.Env[Any, Any]:
+    """Return ``gym.make(env_id, **kwargs)``.
+
+    Args:
+        env_id: a Gymnasium id, or ``module:id``, which imports the module that registers it first.
+        **kwargs: of the environment.
+
+    Raises:
+        ConfigError: there is no such environment or module, or it does not take the arguments.
+    """
+    if env_id not in gym.registry and ":" not in env_id:
+        raise unknown_name("environment", env_id, [entry.id for entry in ENTRIES])
+    try:
+        return gym.make(env_id, **kwargs)
+    except (gym.error.Error, ModuleNotFoundError) as err:
+        raise ConfigError(f"cannot make {env_id}: {err}") from err
+    except TypeError as err:
+        if "unexpected keyword argument" not in str(err):
+            raise
+        raise ConfigError(f"{env_id} does not take the arguments {', '.join(kwargs)}: {err}") from err
 
 
 def register_all() -> None:

@@ -7,12 +7,15 @@ episodes end, sorted when all have) and ``results.json`` (rows and comparisons).
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import gymnasium as gym
 
 from agentgym_r1.bench.panel import Panel, choose_panel
 from agentgym_r1.bench.play import Cell, play
@@ -22,7 +25,7 @@ from agentgym_r1.errors import ConfigError, DataError, unknown_name
 from agentgym_r1.policies.registry import check_fits, default_policies, make_policy
 from agentgym_r1.policies.scripted import text_env
 from agentgym_r1.ray_pool import Pool
-from agentgym_r1.registration import ENTRIES
+from agentgym_r1.registration import ENTRIES, Entry, make_env
 from agentgym_r1.rollout import Episode, run_sync
 from agentgym_r1.trajectories import TrajectoryWriter, read_trajectories
 from agentgym_r1.types import Policy, Source, Trajectory
@@ -36,7 +39,7 @@ class BenchConfig:
     """What to run.
 
     Attributes:
-        envs: Gymnasium ids.
+        envs: Gymnasium ids, or ``module:id`` of environments of your own.
         policies: policy specs (see policies.registry); none for the default ones of each environment.
         source: ``auto``, ``real`` or ``world``.
         split: a split of every environment, or None for each one's own evaluation split.
@@ -97,9 +100,10 @@ class CellPlan:
     labels: dict[str, Any]
     kind_names: Mapping[str, str]
 
-    def key(self, trajectory: Trajectory) -> bool:
-        """Return whether a trajectory belongs to this cell."""
-        return (trajectory.env_id, trajectory.policy) == (self.cell.env_id, self.labels["policy"])
+    @property
+    def names(self) -> tuple[str, str]:
+        """The environment and the policy, as trajectories name them."""
+        return self.labels["env"], self.labels["policy"]
 
 
 Key = tuple[str, str, str, int]
@@ -139,64 +143,76 @@ def run(config: BenchConfig, *, on_plan: Callable[[int, int], None], on_episode:
 
 def plan(config: BenchConfig) -> list[CellPlan]:
     """Resolve environments, policies and panels before anything is played, so that a wrong name fails at once."""
-    known = {entry.id: entry for entry in ENTRIES}
     plans = []
-    for env_id in config.envs:
-        if env_id not in known:
-            raise unknown_name("environment", env_id, known)
-    specs = {env_id: config.policies or default_policies(known[env_id]) for env_id in config.envs}
+    entries = {env_id: _entry(env_id) for env_id in config.envs}
+    specs = {env_id: config.policies or default_policies(entry) for env_id, entry in entries.items()}
     for spec in dict.fromkeys(spec for chosen in specs.values() for spec in chosen):
         if (engine := getattr(config.policy(spec), "engine", None)) is not None:
             run_sync(engine.check())
     for env_id, chosen in specs.items():
-        entry = known[env_id]
-        split = config.split or evaluation_split(entry.family, config.protocol or DEFAULT_PROTOCOL) or entry.split
         panels: dict[tuple[str, str], Panel] = {}
         for spec in chosen:
-            check_fits(spec, entry)
-            kwargs: dict[str, Any] = {"source": config.source, "split": split}
-            kwargs |= {"protocol": config.protocol} if config.protocol else {}
+            check_fits(spec, entries[env_id])
             policy = config.policy(spec)
+            kwargs = _arguments(config, entries[env_id])
             kwargs |= {"action_format": policy.action_format} if hasattr(policy, "action_format") else {}
             kwargs |= config.env_args
             plans.append(_cell_plan(Cell(env_id, spec, tuple(sorted(kwargs.items()))), policy, config, panels))
+    for (env_name, policy_name), count in Counter(part.names for part in plans).items():
+        if count > 1:
+            raise ConfigError(f"{policy_name} on {env_name} is asked for {count} times, under different names")
     return plans
+
+
+def _entry(env_id: str) -> Entry | None:
+    """Return the entry of an environment of the suite, None for one of your own."""
+    known = {entry.id: entry for entry in ENTRIES}
+    if env_id not in known and env_id not in gym.registry and ":" not in env_id:
+        raise unknown_name("environment", env_id, known)
+    return known.get(env_id)
+
+
+def _arguments(config: BenchConfig, entry: Entry | None) -> dict[str, Any]:
+    """Return what the options say of an environment; one of your own has its own defaults for what nobody asked."""
+    protocol = {"protocol": config.protocol} if config.protocol else {}
+    if entry is None:
+        asked = {"source": "" if config.source == "auto" else config.source, "split": config.split}
+        return {name: value for name, value in asked.items() if value} | protocol
+    split = config.split or evaluation_split(entry.family, config.protocol or DEFAULT_PROTOCOL) or entry.split
+    return {"source": config.source, "split": split} | protocol
 
 
 def summarise(config: BenchConfig, plans: Sequence[CellPlan], trajectories: Iterator[Trajectory]) -> dict[str, Any]:
     """Return the results document of the trajectories of a run."""
-    tallies = {(p.cell.env_id, p.labels["policy"]): Tally() for p in plans}
+    tallies = {p.names: Tally() for p in plans}
     for trajectory in trajectories:
         tallies[trajectory.env_id, trajectory.policy].add(trajectory)
-    rows = [
-        row(tallies[p.cell.env_id, p.labels["policy"]], p.labels, kind_names=p.kind_names, seed=config.seed)
-        for p in plans
-    ]
+    rows = [row(tallies[p.names], p.labels, kind_names=p.kind_names, seed=config.seed) for p in plans]
     comparisons = []
-    for env_id in config.envs:
+    for env_id in dict.fromkeys(p.labels["env"] for p in plans):
         own = {policy: tally for (env, policy), tally in tallies.items() if env == env_id}
         comparisons += compare(own, env_id, seed=config.seed)
     return {
         "schema": RESULTS_SCHEMA,
-        "panel": {p.cell.env_id: p.panel.hash for p in plans},
+        "panel": {p.labels["env"]: p.panel.hash for p in plans},
         "rows": rows,
         "comparisons": comparisons,
     }
 
 
 def _cell_plan(cell: Cell, policy: Policy, config: BenchConfig, panels: dict[tuple[str, str], Panel]) -> CellPlan:
-    env = cell.make_env()
+    env = make_env(cell.env_id, **dict(cell.kwargs))
     try:
         kind_names, tasks = text_env(env).kind_names, text_env(env).tasks
         where = (tasks.split, tasks.source)
         if where not in panels:
             panels[where] = choose_panel(tasks, episodes=config.episodes, seed=config.seed)
         labels = {
-            "env": cell.env_id,
+            "env": env.spec.id if env.spec else cell.env_id,
             "policy": policy.name,
             "split": tasks.split,
             "source": tasks.source,
-            "protocol": config.protocol or "agent-r1",
+            "protocol": config.protocol or (DEFAULT_PROTOCOL if _entry(cell.env_id) else ""),
         }
     finally:
         env.close()
@@ -212,7 +228,7 @@ def _key(trajectory: Trajectory) -> Key:
 
 
 def _episode_key(part: CellPlan, episode: Episode) -> Key:
-    return part.cell.env_id, part.labels["policy"], episode.task_id, episode.repeat
+    return *part.names, episode.task_id, episode.repeat
 
 
 def _finished(journal: Path) -> set[Key]:

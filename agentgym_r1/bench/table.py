@@ -78,7 +78,8 @@ def _notes(results: Mapping[str, Any]) -> list[Text]:
         better: dict[str, list[str]] = {}
         for winner, loser in ranking(names, [c for c in results["comparisons"] if c["env"] == env]):
             better.setdefault(winner, []).append(loser)
-        label = f"{env.removeprefix('AgentR1/')} ({rows[0]['split']}, {rows[0]['source']}, {rows[0]['protocol']})"
+        played = filter(None, (rows[0]["split"], rows[0]["source"], rows[0]["protocol"]))
+        label = f"{env.removeprefix('AgentR1/')} ({', '.join(played)})"
         notes.append(Text(f"{label}: panel {panel[:12]}", style="bold"))
         for winner, losers in better.items():
             notes.append(Text(f"  {winner} > {', '.join(losers)} (paired test, p < 0.05)"))

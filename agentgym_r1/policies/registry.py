@@ -24,17 +24,23 @@ def is_model_policy(spec: str) -> bool:
     return spec.partition("@")[0] in MODEL_POLICIES
 
 
-def default_policies(entry: Entry) -> tuple[str, ...]:
+def default_policies(entry: Entry | None) -> tuple[str, ...]:
     """Return what a benchmark of an environment runs by default.
 
     These are random, expert, the baselines and exploits that fit it, and tool_calling when an engine is configured.
+
+    Args:
+        entry: of an environment of the suite; None for one of your own, which no baseline or exploit is known to fit.
     """
     engine = ("tool_calling",) if os.environ.get(ENGINE_VARIABLE) else ()
-    return ("random", "expert", *entry.baselines, *entry.exploits, *engine)
+    fitting = (*entry.baselines, *entry.exploits) if entry else ()
+    return ("random", "expert", *fitting, *engine)
 
 
-def check_fits(spec: str, entry: Entry) -> None:
-    """Raise ConfigError for a baseline or an exploit that means nothing in an environment."""
+def check_fits(spec: str, entry: Entry | None) -> None:
+    """Raise ConfigError for a baseline or an exploit that means nothing in an environment; see default_policies."""
+    if entry is None:
+        return
     if spec in EXPLOITS and spec not in entry.exploits:
         raise ConfigError(f"{spec} does not fit {entry.id}, whose exploits are {', '.join(entry.exploits) or 'none'}")
     if spec in BASELINES and spec not in entry.baselines:

@@ -4,13 +4,13 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import gymnasium as gym
 
 from agentgym_r1.errors import ConfigError
 from agentgym_r1.text_env import TextEnv
-from agentgym_r1.types import Agent, Response, ToolCall
+from agentgym_r1.types import Agent, Response, ToolCall, ToolSchema
 
 _WORD = re.compile(r"\w[\w'-]*")
 _FREE_TEXT = re.compile(r"<\w+>")
@@ -80,6 +80,12 @@ class RandomPolicy:
         return _Random(text_env(env), random.Random(seed))
 
 
+_COMMAND: Final = ToolSchema(
+    "env_step", "", {"properties": {"command": {"type": "string"}}}, ToolCall("env_step", {"command": "look"})
+)
+"""What an environment without tools reads: a command, as the formats name it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Random:
     env: TextEnv
@@ -89,7 +95,7 @@ class _Random:
         words = _WORD.findall(self.env.task.prompt) or ["nothing"]
         if self.env.answers and self.rng.random() < 0.25:
             return Response(self.env.format.answer(self._phrase(words)))
-        schema = self.rng.choice(self.env.tools)
+        schema = self.rng.choice(self.env.tools or (_COMMAND,))
         commands = info.get("available_actions")
         if commands:
             command = _FREE_TEXT.sub(lambda _: self._phrase(words), self.rng.choice(commands))

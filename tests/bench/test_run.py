@@ -25,6 +25,8 @@ from agentgym_r1.trajectories import read_trajectories, replay
 from agentgym_r1.types import Task, Trajectory, panel_hash
 
 GSM8K = "AgentR1/GSM8K-v0"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+OWN = "custom_environment:Examples/Shelf-v0"
 
 
 def config(out: Path, **changes: Any) -> BenchConfig:
@@ -70,6 +72,50 @@ def test_without_names_each_environment_plays_the_policies_that_fit_it(
         for policy in ("random", "expert", *entry.exploits)
     }
     assert [row["errors"] for row in results["rows"]] == [0] * len(played)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_environment_of_ones_own_plays_beside_the_suites(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.delenv("AGENTGYM_R1_ENGINE", raising=False)
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")]))
+    own = config(tmp_path, envs=(OWN, GSM8K), policies=(), source="auto", episodes=4, workers=workers)
+    results = bench(own)
+    rows = {(row["env"], row["policy"]): row for row in results["rows"]}
+    shelf = {policy: row for (env, policy), row in rows.items() if env == "Examples/Shelf-v0"}
+    assert set(shelf) == {"random", "expert"}
+    assert shelf["expert"]["success"] == 1.0 > shelf["random"]["success"]
+    assert {row["errors"] for row in shelf.values()} == {0}
+    assert (shelf["expert"]["split"], shelf["expert"]["protocol"]) == ("test", "")
+    assert set(results["panel"]) == {"Examples/Shelf-v0", GSM8K}
+    assert bench(replace(own, resume=True)) == results
+
+
+def test_one_environment_under_two_names_is_an_error(tmp_path: Path) -> None:
+    twice = config(tmp_path / "run", envs=(GSM8K, f"agentgym_r1:{GSM8K}"))
+    with pytest.raises(ConfigError, match="expert on AgentR1/GSM8K-v0 is asked for 2 times, under different names"):
+        bench(twice)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        ("no_such_module:Own-v0", "cannot make no_such_module:Own-v0: No module named 'no_such_module'"),
+        ("custom_environment:Examples/Shelves-v0", "cannot make custom_environment:Examples/Shelves-v0: "),
+        ("CartPole-v1", "CartPole"),
+        (OWN, "custom_environment:Examples/Shelf-v0 does not take the arguments shelves: .*'shelves'"),
+    ],
+)
+def test_what_cannot_be_played_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, env: str, message: str
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    with pytest.raises(ConfigError, match=message):
+        bench(config(tmp_path / "run", envs=(env,), source="auto", env_args={"shelves": 2} if env == OWN else {}))
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("workers", [2, 3])
