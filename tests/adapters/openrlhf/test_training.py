@@ -200,7 +200,7 @@ LEARN = (
 LEARN_FLAGS = (
     "--data.max_len 64 --rollout.max_new_tokens 1 --rollout.batch_size 32 --rollout.n_samples_per_prompt 1 "
     "--train.batch_size 32 --train.micro_batch_size 32 --rollout.micro_batch_size 32 --train.num_episodes 3 "
-    "--actor.adam.lr 3e-3 --critic.adam.lr 1e-3 --actor.lr_scheduler constant --critic.lr_scheduler constant "
+    "--actor.adam.lr 1e-3 --critic.adam.lr 1e-3 --actor.lr_scheduler constant --critic.lr_scheduler constant "
     "--algo.advantage.gamma 0.9 --algo.advantage.lambd 0.9 --ckpt.save_steps 5"
 )
 
