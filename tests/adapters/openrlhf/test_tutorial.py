@@ -20,7 +20,7 @@ def test_the_tutorial_trains_a_model_that_reads_the_lights(tmp_path: Path, monke
     assert len(commands) == 3
     said = session.shell("\n".join(commands))
     assert "Qwen/Qwen2.5-3B-Instruct" in said  # the dry run of the recipe
-    first, later = (list(read_trajectories(tmp_path / "traffic-run" / f"step-{n:06d}.jsonl")) for n in (1, 9))
+    first, later = (list(read_trajectories(tmp_path / "traffic-run" / f"step-{n:06d}.jsonl")) for n in (1, 17))
     assert sum(trajectory.episode_return for trajectory in first) / len(first) < 1.0
     assert sum(trajectory.episode_return for trajectory in later) / len(later) > 2.0
     assert (tmp_path / "traffic-run" / "model" / "model.safetensors").is_file()
