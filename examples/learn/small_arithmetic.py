@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import gymnasium as gym
-from tiny import World, numbered, record, save_model
+from tiny import World, record, save_model, word_level
 
 from agentgym_r1.tools.calculator import Calculator
 from agentgym_r1.types import Agent, Response, ToolCall, Trajectory
@@ -87,13 +87,11 @@ def demonstrate(path: Path, *, episodes: int, seed: int) -> list[Trajectory]:
 
 def make_model(folder: Path, demonstrations: list[Trajectory], *, seed: int) -> int:
     """Save a random model and a tokenizer of the stories' words and digits, and return its parameters."""
-    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+    from tokenizers import decoders
 
     texts = [message.content for d in demonstrations for step in d.transitions for message in step.messages[1:]]
     found = sorted({piece for text in texts for piece in re.findall(_PIECES, text)})
-    words = numbered((*_MARKS, *_PHRASES, *"0123456789", *found))
-    tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(_PIECES), behavior="removed", invert=True)
+    tokenizer = word_level((*_MARKS, *_PHRASES, *"0123456789", *found), _PIECES)
     tokenizer.decoder = decoders.Fuse()
     return save_model(folder, tokenizer, _TEMPLATE, seed=seed, initial=0.05, tied=True)
 

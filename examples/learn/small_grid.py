@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import gymnasium as gym
-from tiny import SPECIAL, World, numbered, record, save_model
+from tiny import SPECIAL, World, record, save_model, word_level
 
 from agentgym_r1.policies import ExpertPolicy, RandomPolicy
 from agentgym_r1.types import Agent, Response, Trajectory
@@ -97,13 +97,9 @@ def demonstrate(
 
 def make_model(folder: Path, demonstrations: list[Trajectory], *, seed: int) -> int:
     """Save a random model and a tokenizer of the demonstrations' words, and return the number of its parameters."""
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-
     texts = [t for d in demonstrations for step in d.transitions for t in (step.observation, step.action)]
     found = {piece for text in texts for piece in re.findall(_PIECES, text.rpartition("[system]")[2])}
-    words = numbered((*_MARKS, *sorted(found - {*SPECIAL, *_MARKS})))
-    tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(_PIECES), behavior="removed", invert=True)
+    tokenizer = word_level((*_MARKS, *sorted(found - {*SPECIAL, *_MARKS})), _PIECES)
     return save_model(folder, tokenizer, _TEMPLATE, seed=seed, initial=0.12, tied=False)
 
 

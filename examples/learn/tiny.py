@@ -115,9 +115,14 @@ def save_model(folder: Path, tokenizer: "Tokenizer", template: str, *, seed: int
     return sum(p.numel() for p in model.parameters())
 
 
-def numbered(words: Sequence[str]) -> dict[str, int]:
-    """Return a vocabulary: ``SPECIAL``, then the words in their order."""
-    return {word: number for number, word in enumerate(dict.fromkeys((*SPECIAL, *words)))}
+def word_level(words: Sequence[str], pieces: str) -> "Tokenizer":
+    """Return a tokenizer that cuts a text into matches of a pattern; it knows ``SPECIAL``, then the words in order."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
+    numbers = {word: number for number, word in enumerate(dict.fromkeys((*SPECIAL, *words)))}
+    tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(pieces), behavior="removed", invert=True)
+    return tokenizer
 
 
 def evaluate(world: World, model: Path, *, temperature: float) -> list[Trajectory]:
