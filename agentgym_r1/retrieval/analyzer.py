@@ -12,7 +12,8 @@ from importlib import resources
 
 from agentgym_r1.retrieval.porter import stem
 
-ANALYZER_ID = "english-porter-1"
+ANALYZER_ID = "english-porter-2"
+"""Changes when a text gives other terms, or an index finds them in another way."""
 MAX_TOKEN_LENGTH = 255
 MAX_CHUNKS = 500_000
 _STOP_WORDS = (

@@ -1,7 +1,6 @@
 """BM25 in process: Lucene's analyzer, scores and order of ties, over memory-mapped arrays, without Java."""
 
 import shutil
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,11 +12,13 @@ import numpy.typing as npt
 
 from agentgym_r1.corpus import Corpus, contents
 from agentgym_r1.errors import ConfigError, RetrievalError
-from agentgym_r1.retrieval.analyzer import ANALYZER_ID, TermEncoder
+from agentgym_r1.retrieval.analyzer import ANALYZER_ID
 from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.retrieval.index import Manifest, create_index, indexed_corpus, read_manifest
+from agentgym_r1.retrieval.kernels import load_kernels
 from agentgym_r1.retrieval.postings import Bm25Settings, Postings, Progress, build_postings, in_memory
-from agentgym_r1.retrieval.ranking import Ranker, load_kernel, rank_compiled, rank_numpy
+from agentgym_r1.retrieval.query_terms import QueryReader
+from agentgym_r1.retrieval.ranking import rank_compiled, rank_numpy
 from agentgym_r1.retrieval.spool import Spool
 from agentgym_r1.retrieval.vocabulary import Vocabulary
 from agentgym_r1.types import digest
@@ -29,8 +30,6 @@ NUMPY_BUDGET = 50_000_000
 COMPILED_K = 1000
 SLICE = 256
 """Queries that are ranked at a time, so that a long batch takes no memory of its own."""
-QUERY_CHUNKS = 20_000
-"""Words of queries that are remembered: 2.5 MB in each process that searches."""
 EMPTY_ARRAY = 128
 ANSERINI = Bm25Settings()
 
@@ -38,7 +37,7 @@ ANSERINI = Bm25Settings()
 class BM25Retriever:
     """Ranks passages by BM25, equal to Lucene's (Anserini's defaults).
 
-    Safe to use from several threads. The first searches run in numpy and the later ones in a compiled kernel, whose
+    Safe to use from several threads. The first searches run in numpy and the later ones in compiled kernels, whose
     results are the same to the bit: a short-lived process on a small corpus never waits for numba.
 
     Args:
@@ -51,7 +50,7 @@ class BM25Retriever:
     def __init__(self, corpus: Corpus, postings: Postings) -> None:
         self.corpus = corpus
         self._postings = postings
-        self._encode = TermEncoder(postings.vocabulary.find, chunks=QUERY_CHUNKS)
+        self._reader = QueryReader(postings.vocabulary)
         self._folder: Path | None = None
         self._scanned = 0
 
@@ -97,23 +96,24 @@ class BM25Retriever:
         k = min(k, self._postings.count)
         if not queries or not k:
             return [[] for _ in queries]
-        rank = self._ranker(len(queries), k)
+        compiled = self._is_compiled(len(queries))
+        read = self._reader.read_compiled if compiled else self._reader.read
+        rank = rank_compiled if compiled and k <= COMPILED_K else rank_numpy
         found: list[list[tuple[int, float]]] = []
         for start in range(0, len(queries), SLICE):
-            counts = [Counter(self._encode(query)) for query in queries[start : start + SLICE]]
-            positions, scores = rank(self._postings, counts, k)
+            positions, scores = rank(self._postings, read(queries[start : start + SLICE]), k)
             found += [_hits(*row) for row in zip(positions.tolist(), scores.tolist())]
         return found
 
     def warm_up(self) -> None:
-        """Load the compiled kernel now; a long-lived process calls this before its first query."""
-        load_kernel()
+        """Load the compiled kernels now; a long-lived process calls this before its first query."""
+        load_kernels()
         self._scanned = NUMPY_BUDGET
 
-    def _ranker(self, queries: int, k: int) -> Ranker:
-        """Choose numpy until it has cost about as much time as loading the kernel does, and for very long rankings."""
+    def _is_compiled(self, queries: int) -> bool:
+        """Choose Python and numpy until they have cost about as much time as loading the kernels does."""
         self._scanned += queries * self._postings.count
-        return rank_compiled if self._scanned > NUMPY_BUDGET and k <= COMPILED_K else rank_numpy
+        return self._scanned > NUMPY_BUDGET
 
     def _passage(self, position: int, score: float) -> Passage:
         document = self.corpus[position]

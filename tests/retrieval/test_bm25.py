@@ -210,13 +210,13 @@ def test_after_much_work_the_compiled_ranker_takes_over(corpus: Corpus, monkeypa
 
 
 def test_an_unwritable_home_is_named_when_the_kernel_needs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from agentgym_r1.retrieval import ranking
+    from agentgym_r1.retrieval import kernels
 
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("AGENTGYM_R1_HOME", str(tmp_path / "file"))
-    ranking.load_kernel.cache_clear()
+    kernels.load_kernels.cache_clear()
     with pytest.raises(RetrievalError, match="set AGENTGYM_R1_HOME"):
-        ranking.load_kernel()
+        kernels.load_kernels()
 
 
 def test_bm25_is_the_named_default(corpus: Corpus, retriever: BM25Retriever) -> None:
@@ -224,8 +224,8 @@ def test_bm25_is_the_named_default(corpus: Corpus, retriever: BM25Retriever) -> 
 
 
 def test_the_kernel_is_marked_as_compiled_so_that_nobody_waits_again() -> None:
-    from agentgym_r1.retrieval import ranking
+    from agentgym_r1.retrieval import kernels
 
-    ranking.load_kernel.cache_clear()
-    ranking.load_kernel()
+    kernels.load_kernels.cache_clear()
+    kernels.load_kernels()
     assert [path.suffix for path in (home() / "numba").glob("*.compiled")] == [".compiled"]

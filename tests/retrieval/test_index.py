@@ -44,7 +44,7 @@ def test_the_manifest_says_what_the_index_depends_on(index: Path, corpus: Corpus
     manifest = read_manifest(index)
     assert (manifest.format_version, manifest.kind, manifest.count) == (FORMAT_VERSION, "bm25", 40)
     assert manifest.corpus_sha256 == corpus.sha256
-    assert manifest.settings == {"k1": 0.9, "b": 0.4, "analyzer": "english-porter-1"}
+    assert manifest.settings == {"k1": 0.9, "b": 0.4, "analyzer": "english-porter-2"}
     assert set(manifest.files) == {f"{name}.npy" for name in ARRAYS} | {DOCUMENTS}
     assert {"numpy", "pyarrow", "numba"} <= set(manifest.versions)
     assert verify_index(index) == manifest

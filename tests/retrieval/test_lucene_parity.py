@@ -3,11 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from agentgym_r1.corpus import contents
+from agentgym_r1.retrieval.analyzer import analyze
 from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.retrieval.bm25 import BM25Retriever
 from agentgym_r1.retrieval.postings import Bm25Settings
+from agentgym_r1.retrieval.query_terms import QueryReader
+from agentgym_r1.retrieval.vocabulary import Vocabulary
 from tests.retrieval.golden import Cell, K, overlap, read_corpus, read_rankings, same_first
 
 pytestmark = pytest.mark.real
@@ -57,3 +62,15 @@ def test_with_anserinis_order_of_ties_every_ranking_is_identical(
             ordered = sorted(passages, key=lambda passage: (-round(passage.score, 5), passage.id))[:K]
             assert [passage.id for passage in ordered] == [hit[0] for hit in row["hits"]]
             assert [passage.score for passage in ordered] == pytest.approx([hit[1] for hit in row["hits"]], abs=1e-4)
+
+
+def test_the_compiled_reader_finds_the_same_terms_in_every_question_and_passage(samples: Path) -> None:
+    questions = [row["query"] for rows in read_rankings(samples).values() for row in rows]
+    passages = [contents(document) for document in read_corpus(samples / "data", "2wiki")]
+    vocabulary, _ = Vocabulary.build({term for text in questions + passages for term in analyze(text)})
+    reader = QueryReader(vocabulary)
+    python, compiled = reader.read(questions + passages), reader.read_compiled(questions + passages)
+    assert len(python.numbers) > 100_000
+    assert np.array_equal(python.firsts, compiled.firsts)
+    assert np.array_equal(python.numbers, compiled.numbers)
+    assert np.array_equal(python.counts, compiled.counts)

@@ -138,7 +138,7 @@ def test_the_vocabulary_finds_its_terms_and_no_other(terms: set[str], other: str
 
 
 def test_terms_with_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentgym_r1.retrieval.vocabulary._hash", lambda term: len(term))
+    monkeypatch.setattr("agentgym_r1.retrieval.vocabulary.term_hash", lambda term: len(term))
     vocabulary, order = Vocabulary.build(["ab", "cd", "e"])
     assert [order[vocabulary.find(term)] for term in ("ab", "cd", "e")] == [0, 1, 2]
     assert vocabulary.find("xy") == -1

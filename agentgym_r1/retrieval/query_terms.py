@@ -1,0 +1,79 @@
+"""What a search asks of the postings: the terms of queries that the index has, counted; in Python and compiled.
+
+Both give the same arrays. Python's is ready at once and reads any text; the compiled one is ten times faster at words
+that it meets for the first time and keeps none of them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from agentgym_r1.retrieval.analyzer import TermEncoder
+from agentgym_r1.retrieval.kernels import load_kernels
+from agentgym_r1.retrieval.vocabulary import Vocabulary
+
+QUERY_CHUNKS = 4_000
+"""Words of queries that Python remembers: half a megabyte in each process that searches."""
+Row = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """The terms of queries, each query's distinct and in the order in which they first occur.
+
+    Attributes:
+        firsts: (queries + 1,) int64, where the terms of each query begin.
+        numbers: int64, of the terms.
+        counts: float32, how often each occurs in its query.
+    """
+
+    firsts: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.float32]
+
+    @classmethod
+    def join(cls, rows: Sequence[Row]) -> Self:
+        """Put the numbers and counts of single queries, of which there is at least one, behind one another."""
+        firsts = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum([len(numbers) for numbers, _ in rows], out=firsts[1:])
+        return cls(firsts, *map(np.concatenate, zip(*rows)))
+
+    def __len__(self) -> int:
+        return len(self.firsts) - 1
+
+    def rows(self) -> list[Row]:
+        """Return the numbers and counts of each query."""
+        return [(self.numbers[first:last], self.counts[first:last]) for first, last in pairwise(self.firsts.tolist())]
+
+
+class QueryReader:
+    """Finds the terms of queries in a vocabulary. Safe to use from several threads."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._encode = TermEncoder(vocabulary.find, chunks=QUERY_CHUNKS)
+
+    def read(self, queries: Sequence[str]) -> QueryTerms:
+        """Count the terms of queries, of which there is at least one, in Python."""
+        return QueryTerms.join([self._row(query) for query in queries])
+
+    def read_compiled(self, queries: Sequence[str]) -> QueryTerms:
+        """Count as ``read`` does; the compiled kernel reads ASCII, which most queries are, and Python the others."""
+        plain = [query if query.isascii() else "" for query in queries]
+        text = np.frombuffer("".join(plain).encode(), np.uint8)
+        lengths = np.array([*map(len, plain)], np.int64)
+        words = self._vocabulary
+        terms = QueryTerms(*load_kernels().term(text, lengths, words.hashes, words.offsets, words.data))
+        if all(query.isascii() for query in queries):
+            return terms
+        rows = zip(queries, terms.rows())
+        return QueryTerms.join([row if query.isascii() else self._row(query) for query, row in rows])
+
+    def _row(self, query: str) -> Row:
+        counts = Counter(self._encode(query))
+        return np.array([*counts], np.int64), np.array([*counts.values()], np.float32)
