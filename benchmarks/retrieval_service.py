@@ -1,8 +1,8 @@
 """The retrieval service under 64 clients, one query each, against a one-request-at-a-time server of the peers' shape.
 
-Both servers run under uvicorn, each in a process, with the same retriever and as many threads; the peer searches
-each request as it comes. Nothing is cached. Clients are bare sockets in another process. Dense search needs
-the extra ``dense``. Run ``python benchmarks/retrieval_service.py``; ``--json`` prints one document.
+Both servers run under uvicorn, each in a process, with the same passages and as many threads; the peer searches each
+request as it comes, dense vectors with faiss. Nothing is cached. Clients are bare sockets in another process. Dense
+search needs the extra ``dense``. Run ``python benchmarks/retrieval_service.py``; ``--json`` prints one document.
 """
 
 import argparse
@@ -28,8 +28,9 @@ import numpy.typing as npt
 
 from agentgym_r1.corpus import MemoryCorpus, contents
 from agentgym_r1.retrieval import BM25Retriever, DenseRetriever, EncoderSettings, Retriever, write_bm25
-from agentgym_r1.retrieval.devices import CpuIndex
-from agentgym_r1.retrieval.encoder import EncoderSpec
+from agentgym_r1.retrieval.devices import CpuIndex, VectorIndex
+from agentgym_r1.retrieval.encoder import EncoderSpec, Matrix
+from agentgym_r1.retrieval.exact import ExactIndex
 from agentgym_r1.retrieval.plan import IndexPlan
 from agentgym_r1.retrieval.service import Limits, serve
 from agentgym_r1.types import Document
@@ -69,18 +70,21 @@ def documents(count: int) -> Iterator[Document]:
         yield Document(str(position), f"Passage {position}", " ".join(rng.choice(WORDS, 80)))
 
 
-def open_index(kind: str, folder: Path, size: int) -> Retriever:
-    """Return the retriever that both servers search."""
+def open_index(kind: str, folder: Path, size: int, *, peer: bool) -> Retriever:
+    """Return the retriever that a server searches; the peers take faiss as it comes."""
     if kind == "bm25":
         return BM25Retriever.open(folder)
+    vectors = np.random.default_rng(0).standard_normal((size, DIMENSION), np.float32)
+    index = plain_faiss(vectors) if peer else ExactIndex(vectors)
+    return DenseRetriever(MemoryCorpus(documents(size)), HashEncoder(), vectors, index)
+
+
+def plain_faiss(vectors: Matrix) -> VectorIndex:
     import faiss
 
-    vectors = np.random.default_rng(0).standard_normal((size, DIMENSION), np.float32)
     index = faiss.IndexFlatIP(DIMENSION)
     index.add(vectors)
-    return DenseRetriever(
-        MemoryCorpus(documents(size)), HashEncoder(), vectors, CpuIndex(index, IndexPlan("flat", "Flat"))
-    )
+    return CpuIndex(index, IndexPlan("flat", "Flat"))
 
 
 class PeerApp:
@@ -119,7 +123,7 @@ def run_peer(retriever: Retriever, ready: Connection) -> None:
 
 
 def run_server(name: str, kind: str, folder: Path, size: int, batch: int, ready: Connection) -> None:
-    retriever = open_index(kind, folder, size)
+    retriever = open_index(kind, folder, size, peer=name == "peer")
     if name == "peer":
         run_peer(retriever, ready)
     else:
@@ -221,6 +225,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=cores, help="of faiss and BLAS in either server; all cores")
     options = parser.parse_args()
     os.environ.update(dict.fromkeys(THREADS, str(options.threads)))
+    os.environ.pop("OPENBLAS_CORETYPE", None)  # where it is set it names an older processor than there is
     kinds = options.kind or ["dense", "bm25"]
     if "dense" in kinds and importlib.util.find_spec("faiss") is None:
         print("dense search is left out: pip install 'agentgym-r1[dense]'", file=sys.stderr)

@@ -107,7 +107,8 @@ class BM25Retriever:
 
     def warm_up(self) -> None:
         """Load the compiled kernels now; a long-lived process calls this before its first query."""
-        load_kernels()
+        load_kernels("rank")
+        load_kernels("terms")
         self._scanned = NUMPY_BUDGET
 
     def _is_compiled(self, queries: int) -> bool:

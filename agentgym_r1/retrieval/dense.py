@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentgym_r1.corpus import Corpus, contents
-from agentgym_r1.errors import ConfigError, require
+from agentgym_r1.errors import ConfigError
 from agentgym_r1.retrieval.base import Passage
 from agentgym_r1.retrieval.dense_index import (
     INDEX,
@@ -23,12 +23,15 @@ from agentgym_r1.retrieval.dense_index import (
 )
 from agentgym_r1.retrieval.devices import CpuIndex, Layout, ResidentIndex, VectorIndex, resources
 from agentgym_r1.retrieval.encoder import Encoder, open_encoder
+from agentgym_r1.retrieval.exact import ExactIndex
 from agentgym_r1.retrieval.flat import Matrix, map_flat
 from agentgym_r1.retrieval.index import indexed_corpus, read_manifest
 from agentgym_r1.retrieval.plan import IndexPlan
 
 SPARE = 8
 """Candidates more than wanted, so that equal scores at the end of the list are seen and ordered."""
+RESCORED_NUMBERS = 1 << 20
+"""Of the candidates that are scored at a time: 8 MB."""
 
 
 class DenseRetriever:
@@ -60,11 +63,8 @@ class DenseRetriever:
     @classmethod
     def build(cls, corpus: Corpus, encoder: Encoder) -> "DenseRetriever":
         """Encode a corpus in memory, for one process and exact search."""
-        faiss = require("faiss", "dense")
         vectors = checked(encoder.encode_passages([contents(document) for document in corpus]), encoder)
-        index = faiss.IndexFlatIP(encoder.spec.dimension)
-        index.add(vectors)
-        return cls(corpus, encoder, vectors, CpuIndex(index, IndexPlan("flat", "Flat")))
+        return cls(corpus, encoder, vectors, ExactIndex(vectors))
 
     @classmethod
     def open(
@@ -128,6 +128,10 @@ class DenseRetriever:
         """Where the vectors are searched; ``encoder.device`` says where queries are encoded."""
         return self._index.device
 
+    def warm_up(self) -> None:
+        """Load what searches need; a long-lived process calls this before its first query."""
+        self._index.warm_up()
+
     def search(self, queries: Sequence[str], *, k: int) -> list[list[Passage]]:
         """Return the best passages of each query; see ``Retriever.search``."""
         return [[self._passage(*hit) for hit in hits] for hits in self.rank(queries, k=k)]
@@ -142,23 +146,25 @@ class DenseRetriever:
 
     def rank_vectors(self, queries: Matrix, *, k: int) -> list[list[tuple[int, float]]]:
         """Return (position, score) for queries that are vectors already: float32 (queries, dimension)."""
-        candidates = min(max(k * self._refine, k + SPARE), len(self._vectors))
-        return [
-            _best(self._vectors, query, found, k)
-            for query, found in zip(queries, self._index.search(queries, candidates))
-        ]
+        wanted = min(max(k * self._refine, k + SPARE), len(self._vectors))
+        candidates = self._index.search(queries, wanted)
+        size = max(1, RESCORED_NUMBERS // max(1, self._vectors.shape[1] * wanted))
+        parts = [slice(start, start + size) for start in range(0, len(queries), size)]
+        return [hits for part in parts for hits in _best(self._vectors, queries[part], candidates[part], k)]
 
     def _passage(self, position: int, score: float) -> Passage:
         document = self.corpus[position]
         return Passage(document.id, document.title, document.text, score)
 
 
-def _best(vectors: Matrix, query: Matrix, candidates: npt.NDArray[np.int64], k: int) -> list[tuple[int, float]]:
+def _best(vectors: Matrix, queries: Matrix, candidates: npt.NDArray[np.int64], k: int) -> list[list[tuple[int, float]]]:
     """Score candidates exactly and return the best, ties in corpus order; -1 means that there was no candidate."""
-    positions = np.sort(candidates[candidates >= 0])
-    scores = np.einsum("nd,d->n", vectors[positions].astype(np.float64), query.astype(np.float64)).astype(np.float32)
-    order = np.argsort(-scores, kind="stable")[:k]
-    return list(zip(positions[order].tolist(), scores[order].tolist()))
+    positions = np.sort(candidates, axis=1)
+    products = np.einsum("qnd,qd->qn", vectors[positions].astype(np.float64), queries.astype(np.float64))
+    scores = np.where(positions >= 0, products, -np.inf).astype(np.float32)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    rows = (np.take_along_axis(values, order, axis=1).tolist() for values in (positions, scores))
+    return [[hit for hit in zip(*row) if hit[0] >= 0] for row in zip(*rows)]
 
 
 def _open_index(
@@ -166,4 +172,6 @@ def _open_index(
 ) -> VectorIndex:
     if device != "cpu":
         return ResidentIndex(vectors, resources(device, layout), layout=layout)
-    return CpuIndex.open(folder / (settings.vectors if plan.kind == "flat" else INDEX), plan)
+    if plan.kind == "flat":
+        return ExactIndex(vectors)
+    return CpuIndex.open(folder / INDEX, plan)

@@ -38,6 +38,10 @@ class VectorIndex(Protocol):
         """Return int64 (queries, k) row numbers, best first, -1 where there are fewer."""
         ...
 
+    def warm_up(self) -> None:
+        """Load what searches need, if anything."""
+        ...
+
 
 class CpuIndex:
     """A faiss index on the CPU, mapped from its file; safe to search from several threads.
@@ -72,6 +76,9 @@ class CpuIndex:
         _set_blas_threshold(self._faiss, queries.shape[1])
         _, positions = self._index.search(queries, k, params=self._parameters)
         return np.asarray(positions, np.int64)
+
+    def warm_up(self) -> None:
+        """See ``VectorIndex.warm_up``: faiss is loaded."""
 
 
 def _set_blas_threshold(faiss: Any, dimension: int) -> None:
@@ -256,6 +263,9 @@ class ResidentIndex:
             _set_blas_threshold(self._faiss, queries.shape[1])
             _, positions = self._index.search(queries, k)
         return np.asarray(positions, np.int64)
+
+    def warm_up(self) -> None:
+        """See ``VectorIndex.warm_up``: the vectors are in place."""
 
     def _join(self, dimension: int, layout: Layout) -> Any:
         if len(self._parts) == 1:

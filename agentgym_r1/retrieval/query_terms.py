@@ -68,7 +68,7 @@ class QueryReader:
         text = np.frombuffer("".join(plain).encode(), np.uint8)
         lengths = np.array([*map(len, plain)], np.int64)
         words = self._vocabulary
-        terms = QueryTerms(*load_kernels().term(text, lengths, words.hashes, words.offsets, words.data))
+        terms = QueryTerms(*load_kernels("terms").count_terms(text, lengths, words.hashes, words.offsets, words.data))
         if all(query.isascii() for query in queries):
             return terms
         rows = zip(queries, terms.rows())

@@ -53,7 +53,7 @@ def rank_compiled(postings: Postings, queries: QueryTerms, k: int) -> Ranking:
     """Rank as ``rank_numpy`` does; the first call of a process loads the compiled kernels."""
     positions = np.empty((len(queries), k), np.int32)
     scores = np.empty((len(queries), k), np.float32)
-    load_kernels().rank(
+    load_kernels("rank").rank(
         postings.starts,
         postings.documents,
         postings.scores,

@@ -216,16 +216,19 @@ def test_an_unwritable_home_is_named_when_the_kernel_needs_it(monkeypatch: pytes
     monkeypatch.setenv("AGENTGYM_R1_HOME", str(tmp_path / "file"))
     kernels.load_kernels.cache_clear()
     with pytest.raises(RetrievalError, match="set AGENTGYM_R1_HOME"):
-        kernels.load_kernels()
+        kernels.load_kernels("rank")
 
 
 def test_bm25_is_the_named_default(corpus: Corpus, retriever: BM25Retriever) -> None:
     assert open_retriever("bm25", corpus=corpus).search(["salt"], k=4) == retriever.search(["salt"], k=4)
 
 
-def test_the_kernel_is_marked_as_compiled_so_that_nobody_waits_again() -> None:
+def test_the_kernel_is_marked_as_compiled_so_that_nobody_waits_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from agentgym_r1.retrieval import kernels
 
+    monkeypatch.setenv("AGENTGYM_R1_HOME", str(tmp_path))
     kernels.load_kernels.cache_clear()
-    kernels.load_kernels()
+    kernels.load_kernels("rank")
     assert [path.suffix for path in (home() / "numba").glob("*.compiled")] == [".compiled"]
