@@ -29,6 +29,7 @@ from agentgym_r1.retrieval import (
 from agentgym_r1.retrieval.ingest import CountedCorpus, opened_corpus
 from agentgym_r1.retrieval.lucene_folder import is_lucene
 from agentgym_r1.retrieval.onnx_model import MINILM
+from agentgym_r1.retrieval.plan import KINDS as STRUCTURES
 from agentgym_r1.retrieval.service import Limits
 from agentgym_r1.serving import LOCAL
 
@@ -56,6 +57,13 @@ def build(
     ] = None,
     device: Annotated[str, typer.Option(help="dense: cpu, cuda or cuda:N, for the encoder.")] = "cpu",
     vectors: Annotated[Path | None, typer.Option(help="dense: a flat faiss file to use, e5_Flat.index say.")] = None,
+    structure: Annotated[
+        str | None, typer.Option(help=f"dense: {', '.join(STRUCTURES)}. Default: by corpus and memory.")
+    ] = None,
+    memory_gb: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="dense: what it may take when searched. Default: half of the machine's."),
+    ] = None,
     index: Annotated[Path | None, typer.Option(help="lucene: pyserini's index of the corpus, to use as it is.")] = None,
 ) -> None:
     """Build an index folder; it appears whole or not at all. The same command again goes on where one was killed."""
@@ -63,8 +71,14 @@ def build(
 
     if kind not in KINDS:
         raise unknown_name("kind of index", kind, KINDS)
-    if kind != "dense" and (encoder or vectors or family or device != "cpu"):
-        raise ConfigError(f"--encoder, --family, --device and --vectors belong to --kind dense, got --kind {kind}")
+    dense_only = (encoder, family, vectors, structure, memory_gb, None if device == "cpu" else device)
+    if kind != "dense" and any(option is not None for option in dense_only):
+        raise ConfigError(
+            "--encoder, --family, --device, --vectors, --structure and --memory-gb belong to --kind dense,"
+            f" got --kind {kind}"
+        )
+    if vectors is not None and (structure is not None or memory_gb is not None):
+        raise ConfigError("--vectors is searched as it is: leave out --structure and --memory-gb")
     if family is not None and family not in FAMILIES:
         raise unknown_name("family of encoders", family, FAMILIES)
     if kind != "lucene" and index:
@@ -76,7 +90,8 @@ def build(
             _build_lucene(out, documents, index or (corpus if is_lucene(corpus) else None))
         else:
             used = open_encoder(encoder or MINILM, settings=FAMILIES.get(family or ""), device=device)
-            _build_dense(out, documents, used, vectors, progress)
+            memory = None if memory_gb is None else int(memory_gb * 1e9)
+            _build_dense(out, documents, used, vectors, structure=structure, memory=memory, progress=progress)
         manifest = read_manifest(out)
         if (manifest.kind, manifest.corpus_sha256) != (kind, documents.sha256):
             raise RetrievalError(f"{out}: holds an index of another kind or corpus; choose another folder")
@@ -99,11 +114,28 @@ def _build_lucene(out: Path, documents: Corpus, index: Path | None) -> None:
         write_lucene(out, documents)
 
 
-def _build_dense(out: Path, documents: Corpus, encoder: Encoder, vectors: Path | None, progress: Progress) -> None:
+def _build_dense(
+    out: Path,
+    documents: Corpus,
+    encoder: Encoder,
+    vectors: Path | None,
+    *,
+    structure: str | None,
+    memory: int | None,
+    progress: Progress,
+) -> None:
     if vectors is not None:
         adopt_flat(out, documents, vectors, encoder=encoder)
-    else:
-        write_dense(out, documents, encoder=encoder, progress=lambda done, total: progress("encode", done, total))
+        return
+    write_dense(
+        out,
+        documents,
+        encoder=encoder,
+        kind=structure,
+        memory=memory,
+        progress=lambda done, total: progress("encode", done, total),
+        index_progress=lambda done, total: progress("index", done, total),
+    )
 
 
 @app.command()

@@ -100,6 +100,13 @@ def test_progress_tells_how_far_each_pass_is(tmp_path: Path) -> None:
         (("build", "--corpus", "none.jsonl", "--out", "{tmp}/x"), 1, "none.jsonl: cannot be read"),
         (("build", "--corpus", "{tmp}/c.arrow", "--out", "{tmp}/x", "--kind", "bm52"), 2, "Known: bm25, dense"),
         (("build", "--corpus", "{tmp}/c.arrow", "--out", "{tmp}/x", "--encoder", "e5"), 2, "belong to --kind dense"),
+        (("build", "--corpus", "{tmp}/c.arrow", "--out", "{tmp}/x", "--memory-gb", "0"), 2, "belong to --kind dense"),
+        (
+            ("build", "--corpus", "{tmp}/c.arrow", "--out", "{tmp}/x", "--kind", "dense")
+            + ("--vectors", "{tmp}/v", "--structure", "flat"),
+            2,
+            "--vectors is searched as it is",
+        ),
         (("build", "--corpus", "{tmp}/c.arrow", "--out", "{tmp}"), 1, "is not an index"),
         (("info", "{tmp}"), 1, "no index there"),
         (("search", "{tmp}", "x"), 2, "unknown retriever (no index folder either)"),

@@ -28,6 +28,7 @@ SAME_COSINE = 0.99
 """Vectors of the same text by the same encoder agree at least so far, in half precision too; 8-bit weights give .96."""
 
 Progress = Callable[[int, int], None]
+IndexProgress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ def write_dense(
     kind: str | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
+    index_progress: IndexProgress = lambda done, total: None,
 ) -> None:
     """Build a dense index folder unless it is there; see ``create_index``.
 
@@ -68,6 +70,8 @@ def write_dense(
         kind: ``flat``, ``hnsw``, ``ivf`` or ``ivfpq``; by default ``choose_plan`` decides.
         memory: bytes the index may take when it is searched, for that choice.
         progress: is told (documents encoded, documents) after each chunk.
+        index_progress: of an approximate kind is told (0, None) when faiss begins to learn, which it does in one go,
+            and (vectors in the index, vectors) after each chunk.
 
     Raises:
         ConfigError: no such kind, or too few documents for it.
@@ -79,7 +83,7 @@ def write_dense(
     def write(target: Path) -> None:
         encode_corpus(target, corpus, encoder, progress=progress)
         if plan.kind != "flat":
-            train_index(target / INDEX, map_flat(target / VECTORS), plan)
+            train_index(target / INDEX, map_flat(target / VECTORS), plan, progress=index_progress)
 
     settings = DenseSettings(encoder.spec, METRIC, plan, VECTORS)
     create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write, resume=(VECTORS, PROGRESS))
@@ -154,8 +158,11 @@ def _texts(corpus: Corpus, start: int) -> Iterator[list[str]]:
         yield chunk
 
 
-def train_index(path: Path, vectors: Matrix, plan: IndexPlan) -> None:
-    """Train an approximate index on evenly spaced vectors, add all, and write it."""
+def train_index(
+    path: Path, vectors: Matrix, plan: IndexPlan, *, progress: IndexProgress = lambda done, total: None
+) -> None:
+    """Train an approximate index on evenly spaced vectors, add all, and write it; see ``write_dense``."""
+    progress(0, None)
     faiss = require("faiss", "dense")
     index = faiss.index_factory(vectors.shape[1], plan.factory, faiss.METRIC_INNER_PRODUCT)
     lists = getattr(index, "nlist", 256)
@@ -163,6 +170,7 @@ def train_index(path: Path, vectors: Matrix, plan: IndexPlan) -> None:
     index.train(np.array(vectors[::step], np.float32, order="C"))
     for chunk in chunks(vectors, rows=ADD_ROWS):
         index.add(chunk)
+        progress(index.ntotal, len(vectors))
     faiss.write_index(index, str(path))
 
 

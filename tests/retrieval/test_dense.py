@@ -231,6 +231,22 @@ def test_progress_is_told_and_a_build_that_is_there_is_kept(tmp_path: Path) -> N
     assert told == [(1024, 2500), (2048, 2500), (2500, 2500)]
 
 
+def test_an_approximate_build_tells_when_it_learns_and_how_far_it_is(
+    tmp_path: Path, faiss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentgym_r1.retrieval.dense_index.ADD_ROWS", 6000)
+    documents = MemoryCorpus(Document(str(i), "", f"stone {i}") for i in range(10_000))
+    told: list[tuple[int, int | None]] = []
+    write_dense(
+        tmp_path / "i",
+        documents,
+        encoder=ENCODER,
+        kind="hnsw",
+        index_progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(0, None), (6000, 10_000), (10_000, 10_000)]
+
+
 def test_an_empty_corpus_has_an_index(tmp_path: Path) -> None:
     write_dense(tmp_path / "i", MemoryCorpus([]), encoder=ENCODER)
     assert map_flat(tmp_path / "i" / VECTORS).shape == (0, 32)
