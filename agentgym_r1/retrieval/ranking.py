@@ -3,8 +3,6 @@
 Both give the same bits: float32 sums in the order of the query's terms, ties by document order.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +11,6 @@ from agentgym_r1.retrieval.postings import Postings
 from agentgym_r1.retrieval.query_terms import QueryTerms
 
 Ranking = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
-Ranker = Callable[[Postings, QueryTerms, int], Ranking]
 
 
 def rank_numpy(postings: Postings, queries: QueryTerms, k: int) -> Ranking:

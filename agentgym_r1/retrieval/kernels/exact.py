@@ -4,6 +4,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from agentgym_r1.retrieval.kernels.jit import jit
+
 Matrix = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
 
@@ -17,7 +19,7 @@ _REORDERED = {"reassoc", "contract", "nsz"}
 """What a sum of products may do to be computed in vectors."""
 
 
-@nb.njit  # type: ignore[untyped-decorator]
+@jit
 def _insert(best: npt.NDArray[np.float32], positions: Positions, score: np.float32, position: int) -> None:
     """Put a score behind all that are at least as great, and drop the last."""
     place = len(best) - 1

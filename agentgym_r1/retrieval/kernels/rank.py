@@ -8,6 +8,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from agentgym_r1.retrieval.kernels.jit import jit
+
 BLOCK = 8192
 GROUP = 64
 
@@ -25,7 +27,7 @@ _SIGNATURE = nb.void(
 )
 
 
-@nb.njit  # type: ignore[untyped-decorator]
+@jit
 def _seek(documents: npt.NDArray[np.int32], start: int, end: int, bound: int) -> int:
     """Return the first place from ``start`` on whose document is not below ``bound``, by doubling steps."""
     if start == end or documents[start] >= bound:
@@ -44,7 +46,7 @@ def _seek(documents: npt.NDArray[np.int32], start: int, end: int, bound: int) ->
     return high
 
 
-@nb.njit  # type: ignore[untyped-decorator]
+@jit
 def _insert(
     positions: npt.NDArray[np.int32], scores: npt.NDArray[np.float32], found: int, position: int, score: float
 ) -> int:
@@ -59,7 +61,7 @@ def _insert(
     return min(found + 1, len(scores))
 
 
-@nb.njit  # type: ignore[untyped-decorator]
+@jit
 def _collect(
     total: npt.NDArray[np.float32],
     base: int,

@@ -4,19 +4,16 @@ Importing this module compiles it, or loads it from numba's cache on disk. Nothi
 a process that searches keeps no words of its own.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from agentgym_r1.retrieval.analyzer import MAX_TOKEN_LENGTH, STOP_WORDS
+from agentgym_r1.retrieval.kernels.jit import jit
 from agentgym_r1.retrieval.porter import STEP_2, STEP_3, STEP_4, Rules
 
 Bytes = npt.NDArray[np.uint8]
 Counted = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float32]]
-Function = TypeVar("Function", bound=Callable[..., object])
 
 LETTER, DIGIT, CONNECTOR, LETTER_JOINER, DIGIT_JOINER = 1, 2, 4, 8, 16
 WORD = LETTER | DIGIT | CONNECTOR
@@ -51,13 +48,7 @@ RULES_2, RULES_3, RULES_4 = map(_table, (STEP_2, STEP_3, STEP_4))
 ION, SSES, IES, EED, ED, ING, AT, BL, IZ = map(_packed, ("ion", "sses", "ies", "eed", "ed", "ing", "at", "bl", "iz"))
 
 
-def _compiled(function: Function) -> Function:
-    """Compile a function for the others; only the last one, which has them all inside, is cached."""
-    jitted: Function = nb.njit(function)
-    return jitted
-
-
-@_compiled
+@jit
 def _word_end(text: Bytes, start: int, stop: int) -> int:
     """Return where the word that begins at ``start`` ends."""
     at = start + 1
@@ -71,7 +62,7 @@ def _word_end(text: Bytes, start: int, stop: int) -> int:
     return stop
 
 
-@_compiled
+@jit
 def _next_word(text: Bytes, at: int, stop: int) -> tuple[int, int]:
     """Return where the first word from ``at`` on begins and ends, twice ``stop`` when there is none."""
     while at < stop:
@@ -85,7 +76,7 @@ def _next_word(text: Bytes, at: int, stop: int) -> tuple[int, int]:
     return stop, stop
 
 
-@_compiled
+@jit
 def _scan(word: Bytes, size: int) -> tuple[int, int]:
     """Return Porter's measure of the first characters, and which of the last ones are vowels, the last in bit 0."""
     measure, vowels = 0, 0
@@ -96,19 +87,19 @@ def _scan(word: Bytes, size: int) -> tuple[int, int]:
     return measure, vowels
 
 
-@_compiled
+@jit
 def _has_vowel(word: Bytes, size: int) -> bool:
     measure, vowels = _scan(word, size)
     return measure > 0 or vowels & 1 == 1
 
 
-@_compiled
+@jit
 def _ends_short(word: Bytes, size: int, vowels: int) -> bool:
     """Porter's *o: consonant, vowel, consonant, the last not w, x or y."""
     return size >= 3 and vowels & 7 == 2 and word[size - 1] not in (W, X, Y)
 
 
-@_compiled
+@jit
 def _tail(word: Bytes, size: int) -> int:
     """Return the last seven characters as ``_packed`` does."""
     tail = 0
@@ -117,12 +108,12 @@ def _tail(word: Bytes, size: int) -> int:
     return tail
 
 
-@_compiled
+@jit
 def _ends(tail: int, suffix: int, length: int) -> bool:
     return tail & ((1 << (8 * length)) - 1) == suffix
 
 
-@_compiled
+@jit
 def _step_1(word: Bytes, size: int) -> int:
     """Remove plurals, -ed and -ing, and turn a final y into i behind a vowel."""
     if word[size - 1] == S:
@@ -137,7 +128,7 @@ def _step_1(word: Bytes, size: int) -> int:
     return size
 
 
-@_compiled
+@jit
 def _strip_past(word: Bytes, size: int) -> int:
     if word[size - 1] != D and word[size - 1] != G:
         return size
@@ -151,7 +142,7 @@ def _strip_past(word: Bytes, size: int) -> int:
     return size
 
 
-@_compiled
+@jit
 def _restore(word: Bytes, size: int) -> int:
     """Mend what the removal of -ed or -ing left behind."""
     tail = _tail(word, size)
@@ -166,7 +157,7 @@ def _restore(word: Bytes, size: int) -> int:
     return size + 1
 
 
-@_compiled
+@jit
 def _replace(word: Bytes, size: int, rules: npt.NDArray[np.int64], above: int) -> int:
     """Apply the rule of the longest suffix, if the measure of what precedes it is greater than ``above``."""
     tail = _tail(word, size)
@@ -183,7 +174,7 @@ def _replace(word: Bytes, size: int, rules: npt.NDArray[np.int64], above: int) -
     return size
 
 
-@_compiled
+@jit
 def _step_5(word: Bytes, size: int) -> int:
     """Remove a final e and one of a final double l."""
     measure, vowels = _scan(word, size)
@@ -194,7 +185,7 @@ def _step_5(word: Bytes, size: int) -> int:
     return size
 
 
-@_compiled
+@jit
 def _stem(word: Bytes, size: int) -> int:
     if size <= 2:
         return size
@@ -205,12 +196,12 @@ def _stem(word: Bytes, size: int) -> int:
     return _step_5(word, size)
 
 
-@_compiled
+@jit
 def _is_stop_word(word: Bytes, size: int) -> bool:
     return size <= LONGEST_STOP and _tail(word, size) in STOPS
 
 
-@_compiled
+@jit
 def _term(text: Bytes, start: int, stop: int, term: Bytes) -> int:
     """Write the term of the word at start:stop and return its length, 0 for a stop word."""
     size = stop - start
@@ -222,7 +213,7 @@ def _term(text: Bytes, start: int, stop: int, term: Bytes) -> int:
     return 0 if _is_stop_word(term, size) else _stem(term, size)
 
 
-@_compiled
+@jit
 def _hash(term: Bytes, size: int) -> np.uint64:
     """Return ``vocabulary.term_hash``."""
     state = np.uint64(size)
@@ -236,7 +227,7 @@ def _hash(term: Bytes, size: int) -> np.uint64:
     return state
 
 
-@_compiled
+@jit
 def _first(hashes: npt.NDArray[np.uint64], key: np.uint64) -> int:
     """Return the first place that is not below ``key``, searched around where evenly spread hashes have it."""
     count, step = len(hashes), 1
@@ -259,7 +250,7 @@ def _first(hashes: npt.NDArray[np.uint64], key: np.uint64) -> int:
     return high
 
 
-@_compiled
+@jit
 def _same(data: Bytes, start: int, term: Bytes, size: int) -> bool:
     at = 0
     while at < size and data[start + at] == term[at]:
@@ -267,7 +258,7 @@ def _same(data: Bytes, start: int, term: Bytes, size: int) -> bool:
     return at == size
 
 
-@_compiled
+@jit
 def _find(term: Bytes, size: int, hashes: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64], data: Bytes) -> int:
     """Return the number of a term, -1 when it is not in the vocabulary."""
     key = _hash(term, size)
@@ -280,7 +271,7 @@ def _find(term: Bytes, size: int, hashes: npt.NDArray[np.uint64], offsets: npt.N
     return -1
 
 
-@_compiled
+@jit
 def _count(number: int, counted: Counted, first: int, last: int, slots: npt.NDArray[np.int64]) -> int:
     """Count a term of the query that begins at ``first``; return where its last term ends now.
 
@@ -297,7 +288,7 @@ def _count(number: int, counted: Counted, first: int, last: int, slots: npt.NDAr
     return last + 1
 
 
-@_compiled
+@jit
 def _power_of_two(least: int) -> int:
     power = 1
     while power < least:
