@@ -21,12 +21,12 @@ import numpy as np
 
 from agentgym_r1.corpus import MemoryCorpus
 from agentgym_r1.retrieval.dense import DenseRetriever
-from agentgym_r1.retrieval.dense_index import train_index
 from agentgym_r1.retrieval.devices import CpuIndex
 from agentgym_r1.retrieval.encoder import EncoderSettings, EncoderSpec, Matrix
 from agentgym_r1.retrieval.exact import ExactIndex
 from agentgym_r1.retrieval.flat import append_rows, map_flat
 from agentgym_r1.retrieval.plan import KINDS, make_plan
+from agentgym_r1.retrieval.training import train_index
 
 K = 10
 DIMENSIONS = (256, 768)

@@ -10,25 +10,26 @@ import msgspec
 import numpy as np
 
 from agentgym_r1.corpus import Corpus, contents
-from agentgym_r1.errors import RetrievalError, require
+from agentgym_r1.errors import RetrievalError
 from agentgym_r1.retrieval.encoder import Encoder, EncoderSpec
-from agentgym_r1.retrieval.flat import Matrix, append_rows, chunks, map_flat
+from agentgym_r1.retrieval.flat import Matrix, append_rows, map_flat
 from agentgym_r1.retrieval.index import Manifest, create_index
-from agentgym_r1.retrieval.plan import TRAINING_ROWS, IndexPlan, choose_plan, make_plan
+from agentgym_r1.retrieval.plan import IndexPlan, choose_plan, make_plan
+from agentgym_r1.retrieval.training import IndexProgress, train_index
+from agentgym_r1.types import digest
 
 KIND = "dense"
 METRIC = "inner_product"
 VECTORS = "vectors.faiss"
 INDEX = "index.faiss"
 PROGRESS = "build.json"
+PARTIAL = ".partial"
 CHUNK_ROWS = 1024
-ADD_ROWS = 65_536
 SAMPLES = 3
 SAME_COSINE = 0.99
 """Vectors of the same text by the same encoder agree at least so far, in half precision too; 8-bit weights give .96."""
 
 Progress = Callable[[int, int], None]
-IndexProgress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def write_dense(
     """Build a dense index folder unless it is there; see ``create_index``.
 
     Passages are encoded in chunks, each written before the next is begun: a build that was killed goes on after its
-    last whole chunk, and ends with the same bytes.
+    last whole chunk, and ends with the same bytes. So does the learning of an approximate kind; see ``train_index``.
 
     Args:
         folder: where.
@@ -83,10 +84,13 @@ def write_dense(
     def write(target: Path) -> None:
         encode_corpus(target, corpus, encoder, progress=progress)
         if plan.kind != "flat":
-            train_index(target / INDEX, map_flat(target / VECTORS), plan, progress=index_progress)
+            rows = map_flat(target / VECTORS)
+            train_index(target / INDEX, rows, plan, progress=index_progress, partial=target / partial)
 
-    settings = DenseSettings(encoder.spec, METRIC, plan, VECTORS)
-    create_index(Path(folder), corpus, kind=KIND, settings=asdict(settings), write=write, resume=(VECTORS, PROGRESS))
+    settings = asdict(DenseSettings(encoder.spec, METRIC, plan, VECTORS))
+    partial = digest({"corpus": corpus.sha256, "settings": settings})[:16] + PARTIAL
+    resume = (VECTORS, PROGRESS, partial)
+    create_index(Path(folder), corpus, kind=KIND, settings=settings, write=write, resume=resume)
 
 
 def adopt_flat(folder: str | Path, corpus: Corpus, vectors: str | Path, *, encoder: Encoder) -> None:
@@ -156,22 +160,6 @@ def _texts(corpus: Corpus, start: int) -> Iterator[list[str]]:
     texts = (contents(corpus[position]) for position in range(start, len(corpus)))
     while chunk := list(islice(texts, CHUNK_ROWS)):
         yield chunk
-
-
-def train_index(
-    path: Path, vectors: Matrix, plan: IndexPlan, *, progress: IndexProgress = lambda done, total: None
-) -> None:
-    """Train an approximate index on evenly spaced vectors, add all, and write it; see ``write_dense``."""
-    progress(0, None)
-    faiss = require("faiss", "dense")
-    index = faiss.index_factory(vectors.shape[1], plan.factory, faiss.METRIC_INNER_PRODUCT)
-    lists = getattr(index, "nlist", 256)
-    step = max(1, len(vectors) // (TRAINING_ROWS * max(lists, 256)))
-    index.train(np.array(vectors[::step], np.float32, order="C"))
-    for chunk in chunks(vectors, rows=ADD_ROWS):
-        index.add(chunk)
-        progress(index.ntotal, len(vectors))
-    faiss.write_index(index, str(path))
 
 
 def read_settings(folder: Path, manifest: Manifest) -> DenseSettings:

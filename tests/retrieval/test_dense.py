@@ -19,7 +19,7 @@ from hashing_encoder import HashingEncoder
 
 from agentgym_r1.corpus import Corpus, MemoryCorpus, contents, open_corpus, write_corpus
 from agentgym_r1.errors import ConfigError, RetrievalError
-from agentgym_r1.retrieval import BM25Retriever, Retriever, open_retriever, verify_index
+from agentgym_r1.retrieval import BM25Retriever, Retriever, open_retriever, training, verify_index
 from agentgym_r1.retrieval.dense import DenseRetriever
 from agentgym_r1.retrieval.dense_index import INDEX, PROGRESS, VECTORS, adopt_flat, write_dense
 from agentgym_r1.retrieval.devices import Positions
@@ -234,7 +234,7 @@ def test_progress_is_told_and_a_build_that_is_there_is_kept(tmp_path: Path) -> N
 def test_an_approximate_build_tells_when_it_learns_and_how_far_it_is(
     tmp_path: Path, faiss: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentgym_r1.retrieval.dense_index.ADD_ROWS", 6000)
+    monkeypatch.setattr("agentgym_r1.retrieval.training.ADD_ROWS", 6000)
     documents = MemoryCorpus(Document(str(i), "", f"stone {i}") for i in range(10_000))
     told: list[tuple[int, int | None]] = []
     write_dense(
@@ -245,6 +245,59 @@ def test_an_approximate_build_tells_when_it_learns_and_how_far_it_is(
         index_progress=lambda done, total: told.append((done, total)),
     )
     assert told == [(0, None), (6000, 10_000), (10_000, 10_000)]
+
+
+@pytest.mark.parametrize("kind", ["ivf", "ivfpq"])
+@pytest.mark.parametrize("added", [0, 6000])
+def test_an_approximate_build_goes_on_from_what_it_learned_and_ends_with_the_same_bytes(
+    kind: str, added: int, tmp_path: Path, faiss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "ADD_ROWS", 2000)
+    monkeypatch.setattr(training, "SAVE_S", -1.0)  # after every chunk
+    documents = MemoryCorpus(Document(str(i), "", f"stone {i} of {i % 9}") for i in range(10_000))
+
+    def build(name: str, stop: int | None = None) -> list[tuple[int, int | None]]:
+        told: list[tuple[int, int | None]] = []
+
+        def progress(done: int, total: int | None) -> None:
+            told.append((done, total))
+            if done > 0 and done - 2000 == stop:
+                raise KeyboardInterrupt
+
+        write_dense(tmp_path / name, documents, encoder=ENCODER, kind=kind, index_progress=progress)
+        return told
+
+    with pytest.raises(KeyboardInterrupt):
+        build("killed", stop=added)
+    assert not (tmp_path / "killed").exists()
+    monkeypatch.setattr(training, "_trained", None)  # what was learned is not learned again
+    assert build("killed")[1] == (added + 2000, 10_000)
+    monkeypatch.undo()
+    build("whole")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "killed").iterdir()} == files
+    assert set(files) == {VECTORS, PROGRESS, DOCUMENTS, INDEX, MANIFEST}
+
+
+def test_what_a_build_of_other_documents_or_a_damaged_one_learned_is_not_used(tmp_path: Path, faiss: Any) -> None:
+    def documents(word: str) -> MemoryCorpus:
+        return MemoryCorpus(Document(str(i), "", f"{word} {i}") for i in range(10_000))
+
+    def stop(done: int, total: int | None) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    for name in ("other", "damaged"):
+        with pytest.raises(KeyboardInterrupt):
+            write_dense(tmp_path / name, documents("stone"), encoder=ENCODER, kind="ivf", index_progress=stop)
+    (partial,) = (tmp_path / ".damaged.building").glob("*.partial")
+    partial.write_bytes(partial.read_bytes()[:1000])
+    write_dense(tmp_path / "damaged", documents("stone"), encoder=ENCODER, kind="ivf")
+    for name in ("other", "fresh"):
+        write_dense(tmp_path / name, documents("mill"), encoder=ENCODER, kind="ivf")
+    assert (tmp_path / "other" / INDEX).read_bytes() == (tmp_path / "fresh" / INDEX).read_bytes()
+    for name in ("other", "damaged", "fresh"):
+        assert {path.name for path in (tmp_path / name).iterdir()} == {VECTORS, PROGRESS, DOCUMENTS, INDEX, MANIFEST}
 
 
 def test_an_empty_corpus_has_an_index(tmp_path: Path) -> None:
