@@ -1,4 +1,4 @@
-"""Dense retrieval: an encoder, faiss over mapped vectors on CPU or GPU, and exact scores for what it finds."""
+"""Dense retrieval: an encoder, an index over mapped vectors or on GPUs, and exact scores for what it finds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ RESCORED_NUMBERS = 1 << 20
 class DenseRetriever:
     """Ranks passages by the inner product of their vectors with the query's.
 
-    faiss proposes candidates; their scores are then computed from the exact vectors, so that they are the same for
+    An index proposes candidates; their scores are then computed from the exact vectors, so that they are the same for
     every kind of index, device and batch, and equal scores stand in corpus order. Safe to use from several threads.
 
     Args:

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import string
 import tracemalloc
 
 import numpy as np
@@ -52,6 +53,28 @@ def test_the_compiled_reader_gives_the_terms_of_the_analyzer(queries: list[str])
     for field in ("firsts", "numbers", "counts"):
         assert np.array_equal(getattr(compiled, field), getattr(python, field))
         assert getattr(compiled, field).dtype == getattr(python, field).dtype
+
+
+def test_every_ending_and_every_character_between_others_is_read_alike() -> None:
+    letters = string.ascii_lowercase
+    ends = [one + more for one, more in itertools.product(letters, ["", "s", "ly"])] + [
+        letter * 2 for letter in letters
+    ]
+    words = {root + end + suffix for root in ("", "fa", "trol", "syl") for end in ends for suffix in SUFFIXES}
+    around = ("a{}b", "1{}2", "a{}1", "1{}a", "{}a", "a{}", "a{}{}b", "1{}{}2", "_{}a", "a{}_", "ba{}'s", "{}'S")
+    words |= {pattern.replace("{}", chr(code)) for pattern in around for code in range(128)}
+    terms = {term for word in words for term in analyze(word)}
+    near = {word.lower()[:size] for word in words for size in range(1, len(word) + 1)}
+    vocabulary, _ = Vocabulary.build(terms | near | {word + "e" for word in near})
+    reader, queries = QueryReader(vocabulary), sorted(words)
+    python, compiled = reader.read(queries), reader.read_compiled(queries)
+    assert len(python.numbers) > 20_000
+    wrong = [
+        query
+        for query, mine, its in zip(queries, python.rows(), compiled.rows())
+        if not np.array_equal(mine[0], its[0])
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(
