@@ -7,7 +7,7 @@ that it meets for the first time and keeps none of them.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, islice, pairwise
 from typing import Self
 
 import numpy as np
@@ -63,17 +63,40 @@ class QueryReader:
         return QueryTerms.join([self._row(query) for query in queries])
 
     def read_compiled(self, queries: Sequence[str]) -> QueryTerms:
-        """Count as ``read`` does; the compiled kernel reads ASCII, which most queries are, and Python the others."""
-        plain = [query if query.isascii() else "" for query in queries]
-        text = np.frombuffer("".join(plain).encode(), np.uint8)
-        lengths = np.array([*map(len, plain)], np.int64)
+        """Count as ``read`` does; the compiled kernel reads all but the words beyond ASCII, which Python reads."""
+        if all(map(str.isascii, queries)):
+            return self._count(queries)
+        pieces = [_pieces(query) for query in queries]
+        flat = [piece for of_query in pieces for piece in of_query]
+        rows = self._count([piece if piece.isascii() else "" for piece in flat]).rows()
+        read = iter([row if piece.isascii() else self._row(piece) for piece, row in zip(flat, rows)])
+        return QueryTerms.join([_merged([*islice(read, len(of_query))]) for of_query in pieces])
+
+    def _count(self, texts: Sequence[str]) -> QueryTerms:
+        """Count the terms of ASCII texts in the kernel."""
+        text = np.frombuffer("".join(texts).encode(), np.uint8)
+        lengths = np.array([*map(len, texts)], np.int64)
         words = self._vocabulary
-        terms = QueryTerms(*load_kernels("terms").count_terms(text, lengths, words.hashes, words.offsets, words.data))
-        if all(query.isascii() for query in queries):
-            return terms
-        rows = zip(queries, terms.rows())
-        return QueryTerms.join([row if query.isascii() else self._row(query) for query, row in rows])
+        return QueryTerms(*load_kernels("terms").count_terms(text, lengths, words.hashes, words.offsets, words.data))
 
     def _row(self, query: str) -> Row:
         counts = Counter(self._encode(query))
         return np.array([*counts], np.int64), np.array([*counts.values()], np.float32)
+
+
+def _pieces(query: str) -> list[str]:
+    """Cut a query at blanks, which no term spans, into what is ASCII and what is not."""
+    if query.isascii():
+        return [query]
+    return [" ".join(chunks) for _, chunks in groupby(query.replace("\n", " ").split(" "), str.isascii)]
+
+
+def _merged(rows: Sequence[Row]) -> Row:
+    """Count the terms of consecutive pieces together, in the order in which they first occur."""
+    if len(rows) == 1:
+        return rows[0]
+    counts: Counter[int] = Counter()
+    for numbers, of_numbers in rows:
+        for number, count in zip(numbers.tolist(), of_numbers.tolist()):
+            counts[number] += count
+    return np.array([*counts], np.int64), np.array([*counts.values()], np.float32)

@@ -84,6 +84,7 @@ def test_every_ending_and_every_character_between_others_is_read_alike() -> None
         ("U.S.A. v1.2.3 3,141.59 a.b:c 10:30", {"u.s.a": 1, "v1.2.3": 1, "3,141.59": 1, "a.b:c": 1, "10": 1, "30": 1}),
         ("foo_bar __init__ ___ x-ray", {"foo_bar": 1, "__init__": 1, "x": 1, "rai": 1}),
         ("relational Rivers' river RIVERS naïve river", {"relat": 1, "river": 4, "naïv": 1}),
+        ("river été mill\nété rivers naïve été's", {"river": 2, "été": 3, "mill": 1, "naïv": 1}),
         ("x" * 600, {"x" * 255: 2, "x" * 90: 1}),
         ("x" * 255 + "'s is " + "y" * 253 + "'s", {"x" * 255: 1, "y" * 252 + "i": 1, "'s": 0}),
     ],
@@ -143,6 +144,6 @@ def test_reading_keeps_no_memory_of_the_words_it_met() -> None:
     tracemalloc.start()
     for number in range(1300):
         reader.read_compiled([f"word{number} term{number} river{number}"])
-    kept, _ = tracemalloc.get_traced_memory()
+    ours = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/agentgym_r1/retrieval/*")])
     tracemalloc.stop()
-    assert kept < 100_000  # in Python the 3,900 words take 340,000
+    assert sum(trace.size for trace in ours.traces) < 20_000  # in Python the 3,900 words take 340,000
