@@ -40,30 +40,39 @@ _EMOJI = "(?:Z*+[PA]|E)[XZtkE]*(?:(?<=Z)[PA][XZtkE]*)*"
 _SKIPPED = "_++|Z++"  # tried last: without it a long run of these would be tried from each of its characters
 _TOKEN = re.compile(f"({_WORD}|{_EMOJI}|[Tt][TtXZkvE]*|I{_X}|R{_X}R{_X}|bX?k{_X})|{_SKIPPED}")
 _BREAKS = string.punctuation.replace("_", "") + string.whitespace
-_APOSTROPHES = frozenset("'\u2019\uff07")
+APOSTROPHES = frozenset("'\u2019\uff07")
+
+
+@functools.cache
+def _ranges() -> list[tuple[int, int, str]]:
+    """Return the first and last code point of each range that has a class, and the class."""
+    table = resources.files("agentgym_r1.retrieval").joinpath("word_break.txt").read_text(encoding="utf-8")
+    ranges: list[tuple[int, int, str]] = []
+    for line in table.splitlines()[1:]:
+        name, *entries = line.split()
+        bounds = (entry.partition("-") for entry in entries)
+        ranges += [(int(first, 16), int(last or first, 16), name) for first, _, last in bounds]
+    return ranges
+
+
+def word_breaks_below(limit: int) -> list[str]:
+    """Return the class of each code point below a limit, ``.`` for none."""
+    classes = ["."] * limit
+    for first, last, name in _ranges():
+        classes[first : last + 1] = [name] * (min(last + 1, limit) - first)
+    return classes
 
 
 class _WordBreaks(dict[int, str]):
     """The class of a code point for ``str.translate``, found in the table when it is first asked for."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        table = resources.files("agentgym_r1.retrieval").joinpath("word_break.txt").read_text(encoding="utf-8")
-        self._ranges: list[tuple[int, int, str]] = []
-        for line in table.splitlines()[1:]:
-            name, *ranges = line.split()
-            bounds = (entry.partition("-") for entry in ranges)
-            self._ranges += [(int(first, 16), int(last or first, 16), name) for first, _, last in bounds]
-
     def __missing__(self, code_point: int) -> str:
-        found = next((name for first, last, name in self._ranges if first <= code_point <= last), ".")
+        found = next((name for first, last, name in _ranges() if first <= code_point <= last), ".")
         self[code_point] = found
         return found
 
 
-@functools.cache
-def _word_breaks() -> _WordBreaks:
-    return _WordBreaks()
+_WORD_BREAKS = _WordBreaks()
 
 
 def segment(text: str) -> list[str]:
@@ -71,7 +80,7 @@ def segment(text: str) -> list[str]:
     core = text.strip(_BREAKS)
     if core.isalnum() and core.isascii() and len(core) <= MAX_TOKEN_LENGTH:
         return [core]  # most chunks between blanks are one plain word in punctuation
-    classes = text.translate(_word_breaks())
+    classes = text.translate(_WORD_BREAKS)
     words = [text[match.start() : match.end()] for match in _TOKEN.finditer(classes) if match[1]]
     if all(len(word) <= MAX_TOKEN_LENGTH for word in words):
         return words
@@ -86,13 +95,13 @@ def analyze(text: str) -> list[str]:
 
 def _term(word: str) -> str:
     """Return the term of a word, empty for a stop word."""
-    if word[-1] in "sS" and word[-2:-1] in _APOSTROPHES:
+    if word[-1] in "sS" and word[-2:-1] in APOSTROPHES:
         word = word[:-2]
-    word = _lower(word)
+    word = lower(word)
     return "" if word in STOP_WORDS else stem(word)
 
 
-def _lower(word: str) -> str:
+def lower(word: str) -> str:
     """Lower-case each character by itself, as Java does: a final sigma is no exception, a dotted capital I gives i."""
     if word.isascii():
         return word.lower()

@@ -20,11 +20,16 @@ SUFFIXES = [
     *("s", "es", "ies", "sses", "ed", "eed", "ing", "y", "e", "ll", "at", "bl", "iz", "'s", "'S", ""),
 ]  # fmt: skip
 
-roots = st.text("aeiouybcstlzwxd", max_size=5)
+BEYOND_ASCII = (
+    "éÉßİıſΣςЖǅẽᾳᎠ\u00b7\u2019\u2018\u203f\u00a0\u2013\u00ad\u0301\u200dא\u05f4٣日カก한\u00a9\u2060\U0001f600"
+)
+"""Letters of two and three bytes, joiners, blanks, marks, and what stands alone."""
+
+roots = st.text("aeiouybcstlzwxdéΩẽ", max_size=5)
 suffixes = st.lists(st.sampled_from(SUFFIXES), max_size=3).map("".join)
 plain_words = st.builds(str.__add__, roots, suffixes)
 shouted = plain_words.map(str.upper) | plain_words.map(str.title) | st.sampled_from(sorted(STOP_WORDS))
-joined = st.text("ayS1_.:,;'\" -\n\x00#", max_size=12)
+joined = st.text("ayS1_.:,;'\" -\n\x00#", max_size=12) | st.text("aS1_.:, \n'" + BEYOND_ASCII, max_size=12)
 texts = st.lists(plain_words | shouted | joined | st.text(max_size=4), max_size=8).map(" ".join)
 
 
@@ -62,7 +67,7 @@ def test_every_ending_and_every_character_between_others_is_read_alike() -> None
     ]
     words = {root + end + suffix for root in ("", "fa", "trol", "syl") for end in ends for suffix in SUFFIXES}
     around = ("a{}b", "1{}2", "a{}1", "1{}a", "{}a", "a{}", "a{}{}b", "1{}{}2", "_{}a", "a{}_", "ba{}'s", "{}'S")
-    words |= {pattern.replace("{}", chr(code)) for pattern in around for code in range(128)}
+    words |= {pattern.replace("{}", chr(code)) for pattern in around for code in range(0x2070)}
     terms = {term for word in words for term in analyze(word)}
     near = {word.lower()[:size] for word in words for size in range(1, len(word) + 1)}
     vocabulary, _ = Vocabulary.build(terms | near | {word + "e" for word in near})
@@ -84,7 +89,14 @@ def test_every_ending_and_every_character_between_others_is_read_alike() -> None
         ("U.S.A. v1.2.3 3,141.59 a.b:c 10:30", {"u.s.a": 1, "v1.2.3": 1, "3,141.59": 1, "a.b:c": 1, "10": 1, "30": 1}),
         ("foo_bar __init__ ___ x-ray", {"foo_bar": 1, "__init__": 1, "x": 1, "rai": 1}),
         ("relational Rivers' river RIVERS naïve river", {"relat": 1, "river": 4, "naïv": 1}),
-        ("river été mill\nété rivers naïve été's", {"river": 2, "été": 3, "mill": 1, "naïv": 1}),
+        ("river été mill\nété rivers naïve été’s", {"river": 2, "été": 3, "mill": 1, "naïv": 1}),
+        ("ŘEKA Ωμέγας Ẽasing’s река—реки", {"řeka": 1, "ωμέγας": 1, "ẽase": 1, "река": 1, "реки": 1}),
+        (
+            "e\u0301te\u0301 river\ne\u0301te\u0301 日本\u2060 mills",
+            {"e\u0301te\u0301": 2, "river": 1, "日": 1, "mill": 1},
+        ),
+        ("日本河川水車 ẽ", {"日": 1, "本": 1, "河": 1, "川": 1, "水": 1, "車": 1, "ẽ": 1}),
+        ("ẽ" * 300, {"ẽ" * 255: 1, "ẽ" * 45: 1}),
         ("x" * 600, {"x" * 255: 2, "x" * 90: 1}),
         ("x" * 255 + "'s is " + "y" * 253 + "'s", {"x" * 255: 1, "y" * 252 + "i": 1, "'s": 0}),
     ],

@@ -1,24 +1,37 @@
-"""ASCII text to counted term numbers, compiled: what ``analyzer``, ``porter`` and ``Vocabulary.find`` do in Python.
+"""Text to counted term numbers, compiled: what ``analyzer``, ``porter`` and ``Vocabulary.find`` do in Python.
+
+It reads characters below ``LIMIT`` that need no more than a look at their neighbours: Latin, Greek, Cyrillic and their
+punctuation, but no combining marks. ``UNREAD`` finds what is left to Python.
 
 Importing this module compiles it, or loads it from numba's cache on disk. Nothing is remembered between calls, so that
 a process that searches keeps no words of its own.
 """
 
+import re
+
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from agentgym_r1.retrieval.analyzer import MAX_TOKEN_LENGTH, STOP_WORDS
+from agentgym_r1.retrieval.analyzer import APOSTROPHES, MAX_TOKEN_LENGTH, STOP_WORDS, lower, word_breaks_below
 from agentgym_r1.retrieval.kernels.jit import jit
 from agentgym_r1.retrieval.porter import STEP_2, STEP_3, STEP_4, Rules
 
 Bytes = npt.NDArray[np.uint8]
+Text = npt.NDArray[np.uint32]
 Counted = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float32]]
 
-LETTER, DIGIT, CONNECTOR, LETTER_JOINER, DIGIT_JOINER = 1, 2, 4, 8, 16
+LIMIT = 0x2060
+MARK = chr(LIMIT)
+"""Stands, between blanks, in the place of what Python has read."""
+LETTER, DIGIT, CONNECTOR, LETTER_JOINER, DIGIT_JOINER, OTHER = 1, 2, 4, 8, 16, 32
 WORD = LETTER | DIGIT | CONNECTOR
-APOSTROPHE, UNDERSCORE, LOWER_CASE = ord("'"), ord("_"), ord("a") ^ ord("A")
+KIND_OF_CLASS = dict.fromkeys('.b"', 0) | {"L": LETTER, "N": DIGIT, "_": CONNECTOR}
+KIND_OF_CLASS |= {"m": LETTER_JOINER, "n": DIGIT_JOINER} | dict.fromkeys("q'", LETTER_JOINER | DIGIT_JOINER)
+KINDS = np.array([KIND_OF_CLASS.get(name, OTHER) for name in word_breaks_below(LIMIT)] + [OTHER], np.int64)
+LOWER = np.array([ord(lower(chr(code))) for code in range(LIMIT)], np.uint16)
 D, E, G, L, S, T, W, X, Y, Z, Y_AS_VOWEL = map(ord, "deglstwxyzi")
+BEHIND_ASCII, BEHIND_TWO_BYTES = 0x80, 0x800
 TAIL = 7
 """The length of the longest suffix that a rule has."""
 
@@ -34,14 +47,15 @@ def _table(rules: Rules) -> npt.NDArray[np.int64]:
     return np.array([(_packed(old), len(old), _packed(new), len(new)) for old, new in entries], np.int64)
 
 
-def _kinds(character: str) -> int:
-    """Return what an ASCII character is: a letter, a digit, the connector, what joins two letters or two digits."""
-    kinds = (character.isalpha(), character.isdigit(), character == "_", character in ":.'", character in ",;.'")
-    return sum(kind << place for place, kind in enumerate(kinds))
+def _unread() -> re.Pattern[str]:
+    """Return what finds a chunk between blanks with a character that the kernel cannot read, in linear time."""
+    read = "".join([re.escape(chr(code)) for code in range(LIMIT) if KINDS[code] != OTHER and chr(code) not in " \n"])
+    return re.compile(rf"(?<![^ \n])[{read}]*+[^{read} \n][^ \n]*")
 
 
-KINDS = np.array([_kinds(chr(code)) for code in range(128)], np.int64)
-VOWELS = np.array([chr(code) in "aeiou" for code in range(128)])
+UNREAD = _unread()
+VOWELS = np.array([chr(code) in "aeiou" for code in range(BEHIND_ASCII)])
+APOSTROPHE_CODES = np.array(sorted(map(ord, APOSTROPHES)), np.int64)
 STOPS = np.array(sorted(map(_packed, STOP_WORDS)), np.int64)
 LONGEST_STOP = max(map(len, STOP_WORDS))
 RULES_2, RULES_3, RULES_4 = map(_table, (STEP_2, STEP_3, STEP_4))
@@ -49,7 +63,7 @@ ION, SSES, IES, EED, ED, ING, AT, BL, IZ = map(_packed, ("ion", "sses", "ies", "
 
 
 @jit
-def _word_end(text: Bytes, start: int, stop: int) -> int:
+def _word_end(text: Text, start: int, stop: int) -> int:
     """Return where the word that begins at ``start`` ends."""
     at = start + 1
     while at < stop:
@@ -63,13 +77,15 @@ def _word_end(text: Bytes, start: int, stop: int) -> int:
 
 
 @jit
-def _next_word(text: Bytes, at: int, stop: int) -> tuple[int, int]:
-    """Return where the first word from ``at`` on begins and ends, twice ``stop`` when there is none."""
+def _next_word(text: Text, at: int, stop: int) -> tuple[int, int]:
+    """Return where the first word or mark from ``at`` on begins and ends, twice ``stop`` when there is none."""
     while at < stop:
+        if text[at] == LIMIT:
+            return at, at + 1
         if KINDS[text[at]] & WORD:
             end = _word_end(text, at, stop)
             for place in range(at, end):
-                if text[place] != UNDERSCORE:
+                if KINDS[text[place]] != CONNECTOR:
                     return at, end
             at = end
         at += 1
@@ -77,34 +93,35 @@ def _next_word(text: Bytes, at: int, stop: int) -> tuple[int, int]:
 
 
 @jit
-def _scan(word: Bytes, size: int) -> tuple[int, int]:
+def _scan(word: Text, size: int) -> tuple[int, int]:
     """Return Porter's measure of the first characters, and which of the last ones are vowels, the last in bit 0."""
     measure, vowels = 0, 0
     for at in range(size):
-        vowel = VOWELS[word[at]] or (word[at] == Y and at > 0 and not vowels & 1)
+        letter = word[at]
+        vowel = letter < BEHIND_ASCII and (VOWELS[letter] or (letter == Y and at > 0 and not vowels & 1))
         measure += (vowels & 1) and not vowel
         vowels = ((vowels << 1) | vowel) & 0xFFFF
     return measure, vowels
 
 
 @jit
-def _has_vowel(word: Bytes, size: int) -> bool:
+def _has_vowel(word: Text, size: int) -> bool:
     measure, vowels = _scan(word, size)
     return measure > 0 or vowels & 1 == 1
 
 
 @jit
-def _ends_short(word: Bytes, size: int, vowels: int) -> bool:
+def _ends_short(word: Text, size: int, vowels: int) -> bool:
     """Porter's *o: consonant, vowel, consonant, the last not w, x or y."""
     return size >= 3 and vowels & 7 == 2 and word[size - 1] not in (W, X, Y)
 
 
 @jit
-def _tail(word: Bytes, size: int) -> int:
-    """Return the last seven characters as ``_packed`` does."""
+def _tail(word: Text, size: int) -> int:
+    """Return the last seven characters as ``_packed`` does, all behind ASCII as one that no suffix has."""
     tail = 0
     for at in range(max(0, size - TAIL), size):
-        tail = (tail << 8) | word[at]
+        tail = (tail << 8) | min(word[at], BEHIND_ASCII)
     return tail
 
 
@@ -114,7 +131,7 @@ def _ends(tail: int, suffix: int, length: int) -> bool:
 
 
 @jit
-def _step_1(word: Bytes, size: int) -> int:
+def _step_1(word: Text, size: int) -> int:
     """Remove plurals, -ed and -ing, and turn a final y into i behind a vowel."""
     if word[size - 1] == S:
         tail = _tail(word, size)
@@ -129,7 +146,7 @@ def _step_1(word: Bytes, size: int) -> int:
 
 
 @jit
-def _strip_past(word: Bytes, size: int) -> int:
+def _strip_past(word: Text, size: int) -> int:
     if word[size - 1] != D and word[size - 1] != G:
         return size
     tail = _tail(word, size)
@@ -143,7 +160,7 @@ def _strip_past(word: Bytes, size: int) -> int:
 
 
 @jit
-def _restore(word: Bytes, size: int) -> int:
+def _restore(word: Text, size: int) -> int:
     """Mend what the removal of -ed or -ing left behind."""
     tail = _tail(word, size)
     measure, vowels = _scan(word, size)
@@ -158,7 +175,7 @@ def _restore(word: Bytes, size: int) -> int:
 
 
 @jit
-def _replace(word: Bytes, size: int, rules: npt.NDArray[np.int64], above: int) -> int:
+def _replace(word: Text, size: int, rules: npt.NDArray[np.int64], above: int) -> int:
     """Apply the rule of the longest suffix, if the measure of what precedes it is greater than ``above``."""
     tail = _tail(word, size)
     for suffix, length, replacement, new_length in rules:
@@ -175,7 +192,7 @@ def _replace(word: Bytes, size: int, rules: npt.NDArray[np.int64], above: int) -
 
 
 @jit
-def _step_5(word: Bytes, size: int) -> int:
+def _step_5(word: Text, size: int) -> int:
     """Remove a final e and one of a final double l."""
     measure, vowels = _scan(word, size)
     if word[size - 1] == E and (measure > 1 or (measure == 1 and not _ends_short(word, size - 1, vowels >> 1))):
@@ -186,7 +203,7 @@ def _step_5(word: Bytes, size: int) -> int:
 
 
 @jit
-def _stem(word: Bytes, size: int) -> int:
+def _stem(word: Text, size: int) -> int:
     if size <= 2:
         return size
     size = _step_1(word, size)
@@ -197,20 +214,40 @@ def _stem(word: Bytes, size: int) -> int:
 
 
 @jit
-def _is_stop_word(word: Bytes, size: int) -> bool:
+def _is_stop_word(word: Text, size: int) -> bool:
     return size <= LONGEST_STOP and _tail(word, size) in STOPS
 
 
 @jit
-def _term(text: Bytes, start: int, stop: int, term: Bytes) -> int:
+def _term(text: Text, start: int, stop: int, term: Text) -> int:
     """Write the term of the word at start:stop and return its length, 0 for a stop word."""
     size = stop - start
-    if size >= 2 and text[stop - 1] | LOWER_CASE == S and text[stop - 2] == APOSTROPHE:
+    if size >= 2 and LOWER[text[stop - 1]] == S and text[stop - 2] in APOSTROPHE_CODES:
         size -= 2
     for at in range(size):
-        character = text[start + at]
-        term[at] = character | LOWER_CASE if KINDS[character] & LETTER else character
+        term[at] = LOWER[text[start + at]]
     return 0 if _is_stop_word(term, size) else _stem(term, size)
+
+
+@jit
+def _encode(term: Text, size: int, encoded: Bytes) -> int:
+    """Write a term of characters below U+10000 in UTF-8 and return its length in bytes."""
+    length = 0
+    for at in range(size):
+        code = term[at]
+        if code < BEHIND_ASCII:
+            encoded[length] = code
+            length += 1
+            continue
+        if code < BEHIND_TWO_BYTES:
+            encoded[length] = 0xC0 | code >> 6
+        else:
+            encoded[length] = 0xE0 | code >> 12
+            encoded[length + 1] = 0x80 | code >> 6 & 0x3F
+            length += 1
+        encoded[length + 1] = 0x80 | code & 0x3F
+        length += 2
+    return length
 
 
 @jit
@@ -296,17 +333,26 @@ def _power_of_two(least: int) -> int:
     return power
 
 
-_READ_ONLY = {name: nb.types.Array(getattr(nb, name), 1, "C", readonly=True) for name in ("uint8", "uint64", "int64")}
+_NAMES = "uint8", "uint32", "uint64", "int64"
+_READ_ONLY = {name: nb.types.Array(getattr(nb, name), 1, "C", readonly=True) for name in _NAMES}
 _COUNTED = nb.types.Tuple((nb.int64[::1], nb.int64[::1], nb.float32[::1]))
 _SIGNATURE = _COUNTED(
-    _READ_ONLY["uint8"], _READ_ONLY["int64"], _READ_ONLY["uint64"], _READ_ONLY["int64"], _READ_ONLY["uint8"]
+    _READ_ONLY["uint32"],
+    _READ_ONLY["int64"],
+    _READ_ONLY["int64"],
+    _READ_ONLY["int64"],
+    _READ_ONLY["uint64"],
+    _READ_ONLY["int64"],
+    _READ_ONLY["uint8"],
 )
 
 
 @nb.njit(_SIGNATURE, nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def count_terms(
-    text: Bytes,
+def count_terms(  # noqa: PLR0917 - numba takes positional arguments fastest
+    text: Text,
     lengths: npt.NDArray[np.int64],
+    given_firsts: npt.NDArray[np.int64],
+    given: npt.NDArray[np.int64],
     hashes: npt.NDArray[np.uint64],
     offsets: npt.NDArray[np.int64],
     data: Bytes,
@@ -314,29 +360,38 @@ def count_terms(
     """Count the terms of each text that the vocabulary has, in the order in which they first occur.
 
     Args:
-        text: ASCII, the texts one behind the other.
+        text: code points of the texts one behind the other, of characters that ``UNREAD`` does not find and ``MARK``.
         lengths: (texts,) of each, in characters.
+        given_firsts: (marks + 1,) where the terms in the place of each mark begin.
+        given: the numbers of those terms.
         hashes: this and the last two are those of ``Vocabulary``.
 
     Returns:
         (texts + 1,) where the terms of each text begin, the numbers of the terms, how often each occurs.
     """
-    most, longest = (len(text) + len(lengths)) // 2, 0  # a word takes a character and, but for the last, a blank
+    longest = 0
+    most = (len(text) + len(lengths)) // 2 + len(given)  # a word takes a character and, but for the last, a blank
     for length in lengths:
         longest = max(longest, length)
     counted = np.zeros(len(lengths) + 1, np.int64), np.empty(most, np.int64), np.empty(most, np.float32)
-    slots = np.full(_power_of_two(longest + 1), -1, np.int64)
-    term = np.empty(MAX_TOKEN_LENGTH, np.uint8)
-    at, last = 0, 0
+    slots = np.full(_power_of_two(longest + len(given) + 1), -1, np.int64)
+    term, encoded = np.empty(MAX_TOKEN_LENGTH, np.uint32), np.empty(3 * MAX_TOKEN_LENGTH, np.uint8)
+    at, last, mark = 0, 0, 0
     for row, length in enumerate(lengths):
         stop, first = at + length, last
         start, end = _next_word(text, at, stop)
         while start < stop:
-            for piece in range(start, end, MAX_TOKEN_LENGTH):
-                size = _term(text, piece, min(piece + MAX_TOKEN_LENGTH, end), term)
-                number = _find(term, size, hashes, offsets, data) if size else -1
-                if number >= 0:
+            if text[start] == LIMIT:
+                for number in given[given_firsts[mark] : given_firsts[mark + 1]]:
                     last = _count(number, counted, first, last, slots)
+                mark += 1
+            else:
+                for piece in range(start, end, MAX_TOKEN_LENGTH):
+                    size = _term(text, piece, min(piece + MAX_TOKEN_LENGTH, end), term)
+                    size = _encode(term, size, encoded)
+                    number = _find(encoded, size, hashes, offsets, data) if size else -1
+                    if number >= 0:
+                        last = _count(number, counted, first, last, slots)
             start, end = _next_word(text, end, stop)
         counted[0][row + 1] = last
         at = stop
