@@ -2,10 +2,12 @@
 
 A block is read from memory once and serves all queries while a cache has it. Batches are multiplied by numpy's BLAS.
 That of faiss's wheels falls back to code many times slower on a processor that is newer than it, and faiss reads all
-vectors again for each of a few queries.
+vectors again for each of a few queries. Where 8-bit codes show which rows cannot be among the best, only the others
+are multiplied (``codes``).
 """
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -15,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agentgym_r1.errors import require
+from agentgym_r1.retrieval.codes import Codes, encode_queries, encode_rows, products
 from agentgym_r1.retrieval.devices import EXTRA, Positions
 from agentgym_r1.retrieval.flat import Matrix
 from agentgym_r1.retrieval.kernels import load_kernels
@@ -31,7 +34,15 @@ WORK_BEFORE_KERNELS = 10**10
 WORK_OF_A_THREAD = 10**8
 """Multiplications worth a thread: about a millisecond."""
 
+LEAST_ENCODED, MOST_ENCODED = 1 << 20, 1 << 28
+"""Numbers in an index between which batches use 8-bit codes: of a byte each, in every process that searches batches."""
+FIRST = 512
+"""Rows that are all multiplied, for a first idea of what the best score."""
+LIKELY_SHARE = 1 / 8
+"""Of exact products in a block beyond which BLAS, which makes all of them, takes the rest of the rows."""
+
 Best = tuple[npt.NDArray[np.float32], Positions]
+Likely = Callable[[int, int, Matrix, Positions], int]
 _parallel = threading.Lock()
 """Held by the search whose threads have all cores, while BLAS has a single one for each of them."""
 
@@ -39,8 +50,8 @@ _parallel = threading.Lock()
 class ExactIndex:
     """All vectors against all queries; safe to use from several threads.
 
-    The first searches use numpy alone and the later ones compiled kernels, so that a short-lived process on a small
-    corpus never waits for numba.
+    The first searches use numpy alone and the later ones compiled kernels, and batches 8-bit codes that are made then,
+    so that a short-lived process on a small corpus never waits for numba.
 
     Args:
         vectors: float32 (count, dimension), in memory or mapped; a mapped file's may be unaligned.
@@ -51,11 +62,14 @@ class ExactIndex:
     def __init__(self, vectors: Matrix) -> None:
         self._vectors = np.asarray(vectors)
         self._work = 0
+        self._codes: Codes | None = None
+        self._encoding = threading.Lock()
 
     def warm_up(self) -> None:
-        """Load the compiled kernels now; see ``VectorIndex.warm_up``."""
+        """Load the compiled kernels and make the codes now; see ``VectorIndex.warm_up``."""
         load_kernels("exact")
         self._work = WORK_BEFORE_KERNELS
+        self._encoded()
 
     def search(self, queries: Matrix, k: int) -> Positions:
         """Return the rows found; see ``VectorIndex.search``."""
@@ -84,11 +98,38 @@ class ExactIndex:
             return best, positions
         keep = load_kernels("exact").keep_best if compiled else _keep_best
         scores, block = np.empty((ROWS, len(queries)), np.float32), np.empty((ROWS, queries.shape[1]), np.float32)
-        for first in range(start, stop, ROWS):
-            rows = _aligned(self._vectors[first : min(first + ROWS, stop)], block)
-            np.matmul(rows, queries.T, out=scores[: len(rows)])
-            keep(scores[: len(rows)], first, best, positions)
+        likely = self._likely(queries) if compiled else None
+        edges = [start, *range(start + (FIRST if likely else ROWS), stop, ROWS), stop]
+        for first, last in pairwise(edges):
+            if likely is None or first == start:
+                rows = _aligned(self._vectors[first:last], block)
+                np.matmul(rows, queries.T, out=scores[: len(rows)])
+                keep(scores[: len(rows)], first, best, positions)
+            elif likely(first, last, best, positions) > LIKELY_SHARE * (last - first) * len(queries):
+                likely = None
         return best, positions
+
+    def _likely(self, queries: Matrix) -> Likely | None:
+        """Return what keeps the best of some rows and says how many exact products that took, if there are codes."""
+        rows = self._encoded()
+        if rows is None:
+            return None
+        coded, keep = encode_queries(queries), load_kernels("exact").keep_likely
+
+        def likely(first: int, last: int, best: Matrix, positions: Positions) -> int:
+            found = products(rows.codes[first:last], coded)
+            of_rows = self._vectors[first:last], rows.bounds[:, first:last]
+            return int(keep(found, first, *of_rows, queries, coded.bounds, best, positions))
+
+        return likely
+
+    def _encoded(self) -> Codes | None:
+        if not LEAST_ENCODED <= self._vectors.size <= MOST_ENCODED:
+            return None
+        with self._encoding:
+            if self._codes is None:
+                self._codes = encode_rows(self._vectors)
+        return self._codes
 
 
 def _aligned(rows: Matrix, block: Matrix) -> Matrix:
