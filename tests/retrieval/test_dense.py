@@ -247,33 +247,44 @@ def test_an_approximate_build_tells_when_it_learns_and_how_far_it_is(
     assert told == [(0, None), (6000, 10_000), (10_000, 10_000)]
 
 
+STONES = MemoryCorpus(Document(str(i), "", f"stone {i} of {i % 9}") for i in range(10_000))
+DEADLY_BUILD = """
+import os, sys
+sys.path.insert(0, "tests")
+from agentgym_r1.retrieval import training
+from agentgym_r1.retrieval.dense_index import write_dense
+from tests.retrieval.test_dense import ENCODER, STONES
+
+def progress(done, total):
+    if done == int(sys.argv[3]) + 2000:
+        os.kill(os.getpid(), 9)
+
+training.ADD_ROWS, training.SAVE_S = 2000, -1.0  # after every chunk
+write_dense(sys.argv[1], STONES, encoder=ENCODER, kind=sys.argv[2], index_progress=progress)
+"""
+
+
 @pytest.mark.parametrize("kind", ["ivf", "ivfpq"])
 @pytest.mark.parametrize("added", [0, 6000])
-def test_an_approximate_build_goes_on_from_what_it_learned_and_ends_with_the_same_bytes(
+def test_a_killed_approximate_build_goes_on_from_what_it_learned_and_ends_with_the_same_bytes(
     kind: str, added: int, tmp_path: Path, faiss: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "ADD_ROWS", 2000)
-    monkeypatch.setattr(training, "SAVE_S", -1.0)  # after every chunk
-    documents = MemoryCorpus(Document(str(i), "", f"stone {i} of {i % 9}") for i in range(10_000))
-
-    def build(name: str, stop: int | None = None) -> list[tuple[int, int | None]]:
-        told: list[tuple[int, int | None]] = []
-
-        def progress(done: int, total: int | None) -> None:
-            told.append((done, total))
-            if done > 0 and done - 2000 == stop:
-                raise KeyboardInterrupt
-
-        write_dense(tmp_path / name, documents, encoder=ENCODER, kind=kind, index_progress=progress)
-        return told
-
-    with pytest.raises(KeyboardInterrupt):
-        build("killed", stop=added)
+    killed = subprocess.run([sys.executable, "-c", DEADLY_BUILD, tmp_path / "killed", kind, str(added)], cwd=ROOT)
+    assert killed.returncode == -signal.SIGKILL
     assert not (tmp_path / "killed").exists()
+    told: list[tuple[int, int | None]] = []
+    monkeypatch.setattr(training, "ADD_ROWS", 2000)
     monkeypatch.setattr(training, "_trained", None)  # what was learned is not learned again
-    assert build("killed")[1] == (added + 2000, 10_000)
+    write_dense(
+        tmp_path / "killed",
+        STONES,
+        encoder=ENCODER,
+        kind=kind,
+        index_progress=lambda done, total: told.append((done, total)),
+    )
+    assert told[1] == (added + 2000, 10_000)
     monkeypatch.undo()
-    build("whole")
+    write_dense(tmp_path / "whole", STONES, encoder=ENCODER, kind=kind)
     files = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
     assert {path.name: path.read_bytes() for path in (tmp_path / "killed").iterdir()} == files
     assert set(files) == {VECTORS, PROGRESS, DOCUMENTS, INDEX, MANIFEST}
