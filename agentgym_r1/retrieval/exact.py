@@ -22,8 +22,8 @@ from agentgym_r1.retrieval.devices import EXTRA, Positions
 from agentgym_r1.retrieval.flat import Matrix
 from agentgym_r1.retrieval.kernels import load_kernels
 
-FEW = 8
-"""Queries up to which the compiled product, which mostly waits for memory, is faster than BLAS."""
+FEW, FEWER = 8, 3
+"""Queries up to which the compiled product, which mostly waits for memory, is faster than BLAS, and than codes."""
 MOST_KEPT = 1000
 """The greatest k for which the best are kept compiled."""
 ROWS = 2048
@@ -93,7 +93,7 @@ class ExactIndex:
         """Return the scores and positions of the best of some rows for each query, -1 where there are fewer."""
         best, positions = np.full((len(queries), k), -np.inf, np.float32), np.full((len(queries), k), -1, np.int64)
         compiled = self._work > WORK_BEFORE_KERNELS and k <= MOST_KEPT
-        if compiled and len(queries) <= FEW:
+        if compiled and len(queries) <= (FEW if self._codes is None else FEWER):
             load_kernels("exact").rank_few(self._vectors[start:stop], start, queries, best, positions)
             return best, positions
         keep = load_kernels("exact").keep_best if compiled else _keep_best

@@ -82,7 +82,7 @@ def coded(vectors: Matrix) -> ExactIndex:
 
 
 @pytest.mark.parametrize("k", [1, 10, 300])
-@pytest.mark.parametrize("queries", [exact.FEW + 1, 40])
+@pytest.mark.parametrize("queries", [1, exact.FEWER + 1, exact.FEW + 1, 40])
 def test_a_batch_finds_what_exact_products_alone_find(k: int, queries: int) -> None:
     assert np.array_equal(coded(UNIT).search(ASKED[:queries], k), plain(UNIT, ASKED[:queries], k))
 
