@@ -35,7 +35,7 @@ WORK_OF_A_THREAD = 10**8
 """Multiplications worth a thread: about a millisecond."""
 
 LEAST_ENCODED, MOST_ENCODED = 1 << 20, 1 << 28
-"""Numbers in an index between which batches use 8-bit codes: of a byte each, in every process that searches batches."""
+"""Numbers in an index between which a warm one has 8-bit codes: of a byte each, in the memory of its process."""
 FIRST = 512
 """Rows that are all multiplied, for a first idea of what the best score."""
 LIKELY_SHARE = 1 / 8
@@ -50,8 +50,8 @@ _parallel = threading.Lock()
 class ExactIndex:
     """All vectors against all queries; safe to use from several threads.
 
-    The first searches use numpy alone and the later ones compiled kernels, and batches 8-bit codes that are made then,
-    so that a short-lived process on a small corpus never waits for numba.
+    The first searches use numpy alone and the later ones compiled kernels, so that a short-lived process on a small
+    corpus never waits for numba. Processes that share a mapped file share all there is; only ``warm_up`` makes codes.
 
     Args:
         vectors: float32 (count, dimension), in memory or mapped; a mapped file's may be unaligned.
@@ -63,13 +63,13 @@ class ExactIndex:
         self._vectors = np.asarray(vectors)
         self._work = 0
         self._codes: Codes | None = None
-        self._encoding = threading.Lock()
 
     def warm_up(self) -> None:
-        """Load the compiled kernels and make the codes now; see ``VectorIndex.warm_up``."""
+        """Load the compiled kernels and make 8-bit codes; see ``VectorIndex.warm_up``."""
         load_kernels("exact")
         self._work = WORK_BEFORE_KERNELS
-        self._encoded()
+        if self._codes is None and LEAST_ENCODED <= self._vectors.size <= MOST_ENCODED:
+            self._codes = encode_rows(self._vectors)
 
     def search(self, queries: Matrix, k: int) -> Positions:
         """Return the rows found; see ``VectorIndex.search``."""
@@ -111,7 +111,7 @@ class ExactIndex:
 
     def _likely(self, queries: Matrix) -> Likely | None:
         """Return what keeps the best of some rows and says how many exact products that took, if there are codes."""
-        rows = self._encoded()
+        rows = self._codes
         if rows is None:
             return None
         coded, keep = encode_queries(queries), load_kernels("exact").keep_likely
@@ -122,14 +122,6 @@ class ExactIndex:
             return int(keep(found, first, *of_rows, queries, coded.bounds, best, positions))
 
         return likely
-
-    def _encoded(self) -> Codes | None:
-        if not LEAST_ENCODED <= self._vectors.size <= MOST_ENCODED:
-            return None
-        with self._encoding:
-            if self._codes is None:
-                self._codes = encode_rows(self._vectors)
-        return self._codes
 
 
 def _aligned(rows: Matrix, block: Matrix) -> Matrix:

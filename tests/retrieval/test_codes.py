@@ -1,6 +1,5 @@
 """8-bit codes: their products are exact, their bounds hold for any numbers, and searches with them find the same."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from agentgym_r1.retrieval import codes, exact
+from agentgym_r1.retrieval import exact
 from agentgym_r1.retrieval.codes import QUERY_LEVELS, ROW_LEVELS, ZERO, Codes, encode_queries, encode_rows, products
 from agentgym_r1.retrieval.exact import ExactIndex
 from agentgym_r1.retrieval.flat import Matrix
@@ -164,29 +163,30 @@ def test_rows_with_odd_numbers_hide_no_other(odd: float) -> None:
         assert [position for position in row.tolist() if position not in {600, 3000}][:10] == wanted.tolist()
 
 
-def test_an_index_is_encoded_once_and_not_before_a_batch_of_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_warm_index_has_codes_and_makes_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    waiting = threading.Barrier(4)
 
     def encode(vectors: Matrix) -> Codes:
         made.append(len(vectors))
-        return codes.encode_rows(vectors)
+        return encode_rows(vectors)
 
     monkeypatch.setattr(exact, "encode_rows", encode)
-    index = ExactIndex(UNIT)
-    expected = index.search(ASKED, 10)
-    assert made == []
     monkeypatch.setattr(exact, "WORK_BEFORE_KERNELS", 1)
-    index.search(ASKED[:1], 10)
+    index = ExactIndex(UNIT)
+    cold = index.search(ASKED, 10)
+    assert np.array_equal(index.search(ASKED, 10), cold)
     assert made == []
+    for _ in range(2):
+        index.warm_up()
+        assert made == [COUNT]
+    assert np.array_equal(index.search(ASKED, 10), cold)
 
-    def search(_: int) -> bool:
-        waiting.wait()
-        return np.array_equal(index.search(ASKED, 10), expected)
 
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(search, range(4)))
-    assert made == [COUNT]
+def test_batches_at_the_same_time_find_what_they_find_alone() -> None:
+    index, expected = coded(UNIT), plain(UNIT, ASKED, 10)
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda size: index.search(ASKED[:size], 10), [40, 9, 30, 4] * 8)]
+    assert all(np.array_equal(rows, expected[: len(rows)]) for rows in found)
 
 
 def test_an_index_too_large_for_the_memory_of_each_process_has_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
