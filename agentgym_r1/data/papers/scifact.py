@@ -3,6 +3,7 @@
 The gold are all cited abstracts, as in BEIR, whether or not they hold evidence. There are no citations between papers.
 """
 
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -49,11 +50,14 @@ def _rows(path: Path, name: str, row: type[T]) -> Iterator[T]:
         return
     with tempfile.TemporaryDirectory() as folder:
         try:
-            with tarfile.open(path) as archive:
-                archive.extract(f"data/{name}", folder, filter="data")
+            with tarfile.open(path) as archive, (Path(folder) / name).open("wb") as target:
+                member = archive.extractfile(f"data/{name}")
+                if member is None:
+                    raise KeyError(f"data/{name} is no file")
+                shutil.copyfileobj(member, target)
         except (tarfile.TarError, KeyError, OSError) as err:
             raise DataError(f"{path}: not SciFact's archive ({err}); download it again") from err
-        yield from jsonl_rows(Path(folder) / "data" / name, row)
+        yield from jsonl_rows(Path(folder) / name, row)
 
 
 LOADER = PaperLoader(

@@ -1,5 +1,6 @@
 """The published libraries of papers, installed from invented files of their formats and from the real samples."""
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ def test_scifact_is_read_from_files_and_from_its_archive(
 
 def test_an_archive_that_is_not_scifacts_is_an_error(home: Path, tmp_path: Path) -> None:
     (tmp_path / "data.tar.gz").write_bytes(b"nothing")
+    with pytest.raises(DataError, match="not SciFact's archive"):
+        get("scifact", source=tmp_path, home=home)
+
+
+@pytest.mark.parametrize("folder", ["elsewhere", "data/corpus.jsonl"])
+def test_an_archive_without_scifacts_papers_is_an_error(folder: str, home: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "data.tar.gz", "w:gz") as archive:
+        entry = tarfile.TarInfo(folder)
+        entry.type = tarfile.DIRTYPE
+        archive.addfile(entry)
     with pytest.raises(DataError, match="not SciFact's archive"):
         get("scifact", source=tmp_path, home=home)
 

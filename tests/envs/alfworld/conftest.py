@@ -99,7 +99,8 @@ def all_games(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all 3,827 official games."""
     folder = tmp_path_factory.mktemp("alfworld")
     with tarfile.open(samples / "data" / "alfworld" / "all_games_slim.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python before 3.11.4 has none
+        archive.extractall(folder)
     return folder
 
 
