@@ -38,7 +38,12 @@ class Codes:
 
 
 def encode_rows(vectors: Matrix) -> Codes:
-    """Encode float32 (count, dimension), which may be mapped and unaligned, in one byte a number."""
+    """Encode float32 (count, dimension), which may be mapped and unaligned, in one byte a number.
+
+    Raises:
+        MissingExtra: what multiplies codes is not installed.
+    """
+    _session()  # loaded now, so that no search waits for it
     return Codes(*_encoded(vectors, ROW_LEVELS, ZERO))
 
 

@@ -1,5 +1,6 @@
 """8-bit codes: their products are exact, their bounds hold for any numbers, and searches with them find the same."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from agentgym_r1.retrieval import exact
+from agentgym_r1.errors import MissingExtra
+from agentgym_r1.retrieval import codes, exact
 from agentgym_r1.retrieval.codes import QUERY_LEVELS, ROW_LEVELS, ZERO, Codes, encode_queries, encode_rows, products
 from agentgym_r1.retrieval.exact import ExactIndex
 from agentgym_r1.retrieval.flat import Matrix
 
+for module in ("onnx", "onnxruntime", "threadpoolctl"):
+    pytest.importorskip(module, reason="needs the dense extra: pip install 'agentgym-r1[dense]'")
 pytestmark = pytest.mark.dense
 
 COUNT, DIMENSION = 2 * exact.ROWS + 700, 24
@@ -180,6 +184,13 @@ def test_only_a_warm_index_has_codes_and_makes_them_once(monkeypatch: pytest.Mon
         index.warm_up()
         assert made == [COUNT]
     assert np.array_equal(index.search(ASKED, 10), cold)
+
+
+def test_an_index_warms_up_with_the_extra_or_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes._session.cache_clear()
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtra, match=r"agentgym-r1\[dense\]"):
+        coded(UNIT)
 
 
 def test_batches_at_the_same_time_find_what_they_find_alone() -> None:
